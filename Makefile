@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PARALLEL := -n auto --dist loadfile
+# One process more than processors: the tests of the service wait for databases and browsers.
+PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile all of its sources anew
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 

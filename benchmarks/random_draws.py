@@ -31,7 +31,7 @@ def learned(classifier: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, a
     touched, labels_given = asked.any(axis=1), np.where(asked, Y, np.nan)
     outputs = np.empty(Y.shape)
     borders = [0, *(np.flatnonzero(np.diff(touched)) + 1), len(X)]
-    with classifier._model.trained().moving_antecedents_by(DEFAULT_ANTECEDENT_RATE):
+    with classifier.inner.any_model.trained().moving_antecedents_by(DEFAULT_ANTECEDENT_RATE):
         for start, stop in pairwise(borders):
             rows = slice(start, stop)
             learns = touched[start]

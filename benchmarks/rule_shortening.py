@@ -36,7 +36,7 @@ def study(name: str, profile: str) -> dict[str, Any]:
     make = EvolvingFuzzyClassifier.paper if profile == "paper" else EvolvingFuzzyClassifier
     clf = make().fit(split.X[: split.initial], split.Y[: split.initial])
     clf.partial_fit(split.X[split.initial :], split.Y[split.initial :])
-    model: StreamModel = clf._model
+    model: StreamModel = clf.inner.any_model
     Z = model.scale(split.X[split.initial :][:ROWS])
     Z = np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
     relevance = feature_relevance(model, [], []).overall

@@ -36,7 +36,7 @@ def chunk(rng: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray
 
 def drift_of_inverse(classifier: EvolvingFuzzyClassifier) -> float:
     """Largest relative distance of P from (H + penalty)^-1 over all slots."""
-    rules = classifier._model.trained()
+    rules = classifier.inner.any_model.trained()
     worst = 0.0
     for slot in range(rules.n_rules + 1):
         exact = ridge_inverse(rules.hessian(slot), rules.settings.penalty[min(slot, 1)])
@@ -60,7 +60,9 @@ def main() -> None:
         rows.append(
             {
                 "samples": classifier.n_samples_seen_,
-                "finite": bool(np.isfinite(scores).all() and np.isfinite(classifier._model.trained().arrays.P).all()),
+                "finite": bool(
+                    np.isfinite(scores).all() and np.isfinite(classifier.inner.any_model.trained().arrays.P).all()
+                ),
                 "rules": classifier.n_rules_,
                 "drift_of_inverse": drift_of_inverse(classifier),
                 "pa": float(((scores >= 0.5) == (Y == 1.0))[known].mean()),

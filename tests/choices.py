@@ -29,3 +29,9 @@ def only_quick(values, *quick):
     """Return `values`, of which all but those in `quick` are slow."""
     assert all(one in list(values) for one in quick)
     return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
+def all_but(values, *slow):
+    """Return `values`, of which those in `slow` are slow."""
+    assert all(one in list(values) for one in slow)
+    return [pytest.param(value, marks=pytest.mark.slow) if value in slow else value for value in values]

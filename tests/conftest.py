@@ -1,6 +1,7 @@
 """Small streams, files and folders, and a way to compare models bit for bit. Nobody writes into these arrays."""
 
 import copy
+import gc
 import os
 import shutil
 from dataclasses import fields
@@ -21,6 +22,16 @@ settings.register_profile("steady", max_examples=10, derandomize=True, deadline=
 settings.register_profile("check", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("steady")
+
+
+gc.disable()  # until all tests are collected; nothing that is imported goes away
+
+
+def pytest_collection_finish():
+    """The collector leaves out what was imported and runs seldom, otherwise it takes a twelfth of the time of tests."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -88,8 +99,12 @@ def state_of():
     """Everything a classifier knows, as a dictionary of copies."""
 
     def read(clf):
-        model = clf._model
-        known = {"names": list(clf._targets.names), "n_labels": model.n_labels, "n_features_in_": clf.n_features_in_}
+        model = clf.inner.any_model
+        known = {
+            "names": list(clf.inner.targets.names),
+            "n_labels": model.n_labels,
+            "n_features_in_": clf.n_features_in_,
+        }
         if model.warm_up is not None:
             known |= vars(model.warm_up)
         if model.rules is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from choices import all_but
 from cyclopts import MissingArgumentError
 
 from evolabel import EvolvingFuzzyClassifier
@@ -49,7 +50,7 @@ def names(stream, monkeypatch):
     CRITERIA.pop("hot", None)  # that a page registers
 
 
-@pytest.mark.parametrize("page", PYTHON)
+@pytest.mark.parametrize("page", all_but(PYTHON, "docs/how-to/tuning.md"))
 def test_python_runs_as_written(page, names, tmp_path, monkeypatch):
     """Blocks of one page follow each other, but for processes, sizes of searches, and what test_docs.py runs."""
     monkeypatch.chdir(tmp_path)

@@ -58,9 +58,9 @@ def test_labels_do_matter_afterwards(answers):
 @pytest.mark.parametrize("name", ["evolabel", "paper"])
 def test_scaling_ridge_and_threshold_come_from_the_initial_batch(name):
     learner = make_learner(name).fit(X[:INITIAL], Y[:INITIAL])
-    before = learner._model.scaler, learner._model.ridge, learner.threshold
-    knots = learner._model.scaler.x.copy(), learner._model.scaler.z.copy()
+    before = learner.inner.any_model.scaler, learner.inner.any_model.ridge, learner.threshold
+    knots = learner.inner.any_model.scaler.x.copy(), learner.inner.any_model.scaler.z.copy()
     learner.test_then_train(1e3 * X[INITIAL:], 1.0 - Y[INITIAL:])
-    assert (learner._model.scaler, learner._model.ridge, learner.threshold) == before
-    np.testing.assert_array_equal(learner._model.scaler.x, knots[0])
-    np.testing.assert_array_equal(learner._model.scaler.z, knots[1])
+    assert (learner.inner.any_model.scaler, learner.inner.any_model.ridge, learner.threshold) == before
+    np.testing.assert_array_equal(learner.inner.any_model.scaler.x, knots[0])
+    np.testing.assert_array_equal(learner.inner.any_model.scaler.z, knots[1])

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.compiled
 TIME = re.compile(r"^( evolabel.* )[\d.]+$")  # milliseconds per row, at the end of the line of a learner
 
 
+@pytest.mark.slow
 def test_every_block_prints_what_the_page_shows(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from choices import all_but
 from sklearn.exceptions import NotFittedError
 
 from evolabel import EvolvingFuzzyClassifier
@@ -27,12 +28,13 @@ def test_classifiers_that_decide_otherwise_pass(way):
     check_learner(EvolvingFuzzyClassifier(max_rules=4, **way))
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+# The examples of `check_criterion` and `check_selector` check the slow one of each.
+@pytest.mark.parametrize("name", all_but(BUILT_IN, "leverage"))
 def test_criteria_pass(name):
     check_criterion(CRITERIA[name]())
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", all_but(SELECTORS, "first_come"))
 def test_selectors_pass(name):
     check_selector(SELECTORS[name]())
 

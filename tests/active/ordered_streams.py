@@ -19,7 +19,7 @@ def trained(X, Y, rows=200):
 
 
 def feedback_of_classifier(clf):
-    return feedback_of(clf._model)
+    return feedback_of(clf.inner.any_model)
 
 
 def walked(learner, X, Y):

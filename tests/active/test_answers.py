@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from evolabel.active import ActiveLearner, AnnotatorPool
-from evolabel.classifier.inner import ClassifierInner
 from evolabel.errors import StateError
 
 
 def test_only_answered_labels_change_their_weights(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, "labels", criteria="every_label", selection="first_come")
-    rules = classifier._model.trained()
+    rules = classifier.inner.any_model.trained()
     before = np.array([rules.weights(slot) for slot in range(rules.n_rules + 1)])
     query = learner.query(stream[0][70])
     learner.update(query, [np.nan, 1.0, np.nan])
@@ -40,7 +39,7 @@ def test_late_answers_are_learned_when_they_arrive(classifier, stream, assert_sa
         learner.update(queries[i], stream[1][60 + i])
         plain.partial_fit(rows[i : i + 1], stream[1][60 + i : 61 + i])
     assert list(learner.pending) == [2]
-    ClassifierInner(plain).model.advance(1)  # the row of the pending question was seen, too
+    plain.inner.model.advance(1)  # the row of the pending question was seen, too
     assert_same_state(state_of(classifier), state_of(plain))
 
 
@@ -96,10 +95,10 @@ def test_annotators_of_weight_0_change_nothing(classifier, stream):
 def test_answers_move_rules_as_far_as_antecedent_rate_allows(classifier, stream):
     def movement(antecedent_rate):
         learner = ActiveLearner(copy.deepcopy(classifier), 1.0, criteria="ambiguity", antecedent_rate=antecedent_rate)
-        before = learner.classifier._model.trained().arrays.c[1:4].copy()
+        before = learner.classifier.inner.any_model.trained().arrays.c[1:4].copy()
         for x, y in zip(stream[0][60:80], stream[1][60:80], strict=True):
             learner.update(learner.query(x), y)
-        after = learner.classifier._model.trained()
+        after = learner.classifier.inner.any_model.trained()
         assert after.antecedent_rate == 1.0  # only answers to questions are held back
         return np.abs(after.arrays.c[1:4] - before).sum()
 
@@ -108,6 +107,6 @@ def test_answers_move_rules_as_far_as_antecedent_rate_allows(classifier, stream)
 
 def test_rules_do_not_move_while_a_label_appears(classifier, stream):
     learner = ActiveLearner(classifier, 1.0, antecedent_rate=0.0)
-    centres = classifier._model.trained().arrays.c[1:4].copy()
+    centres = classifier.inner.any_model.trained().arrays.c[1:4].copy()
     learner.update(learner.query(stream[0][60]), [*stream[1][60], 1.0])
-    np.testing.assert_array_equal(classifier._model.trained().arrays.c[1:4], centres)
+    np.testing.assert_array_equal(classifier.inner.any_model.trained().arrays.c[1:4], centres)

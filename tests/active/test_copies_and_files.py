@@ -24,7 +24,7 @@ WAYS = {
 
 
 def first_rule(learner):
-    model = learner.classifier._model
+    model = learner.classifier.inner.any_model
     return model, int(model.trained().arrays.identity[1])
 
 

@@ -39,7 +39,7 @@ def test_thresholds_are_the_papers():
 
 
 def test_scores_are_attributes_of_the_row_statistics(classifier, stream):
-    look = RowStatistics(classifier._model, stream[0][60:])
+    look = RowStatistics(classifier.inner.any_model, stream[0][60:])
     known = {Novelty: "novelty", Instability: "trace_drop", Leverage: "leverage"}
     for kind, name in {**known, VarianceReduction: "variance_reduction"}.items():
         np.testing.assert_array_equal(kind().score(look), getattr(look, name))

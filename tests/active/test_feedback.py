@@ -69,7 +69,7 @@ def test_the_correction_decays_with_the_rows_that_pass(events):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3), X[200:260], Y[200:260])
     feedback, plain = (
-        learner.strategy.context.of_model(learner.classifier._model).feedback,
+        learner.strategy.context.of_model(learner.classifier.inner.any_model).feedback,
         learner.classifier.decision_function(X[:1]),
     )
     shrunk = plain + feedback.slopes[SHRINK] * (feedback.rates - plain)  # all that is left in the end
@@ -114,7 +114,7 @@ def test_labels_that_appear_are_not_corrected_yet(events):
     assert np.abs(shift[:, :3]).max() > 0.01
     query = learner.query(X[245])
     learner.update(query, np.append(Y[245], 1.0))
-    assert learner.strategy.context.of_model(learner.classifier._model).feedback.gains.shape == (4,)
+    assert learner.strategy.context.of_model(learner.classifier.inner.any_model).feedback.gains.shape == (4,)
 
 
 def test_a_classifier_fitted_anew_has_feedback_of_its_own(events, shuffled):
@@ -134,7 +134,7 @@ def test_there_is_no_feedback_before_there_is_a_model(events):
     np.testing.assert_array_equal(learner.decision_function(X[40:45]), classifier.decision_function(X[40:45]))
     for x, y in zip(X[40:80], Y[40:80], strict=True):
         learner.update(learner.query(x), y)
-    assert learner.strategy.context.of_model(learner.classifier._model).feedback.next_number > 40
+    assert learner.strategy.context.of_model(learner.classifier.inner.any_model).feedback.next_number > 40
 
 
 def test_late_answers_about_new_labels_are_used(events):
@@ -172,7 +172,7 @@ def test_outputs_are_shrunk_to_the_base_rates_where_that_was_right():
     clf = EvolvingFuzzyClassifier(ridge=1e-3, follow_drift=False).fit(X[:120], Y[:120])
     feedback = feedback_of_classifier(clf)
     assert feedback.slopes[SHRINK].min() > 0.1
-    correction = feedback.correction(clf._model.standardise(X[120:]), np.arange(1, 481), 3)
+    correction = feedback.correction(clf.inner.any_model.standardise(X[120:]), np.arange(1, 481), 3)
     plain = clf.decision_function(X[120:])
     np.testing.assert_allclose(
         correction.of(plain), plain + feedback.slopes[SHRINK] * (feedback.rates - plain), rtol=1e-9
@@ -207,7 +207,7 @@ def test_answers_correct_by_the_weight_of_their_annotator(events):
     learner = ActiveLearner(trained(X, Y), 1.0, annotators=AnnotatorPool({"anna": 0.3}))
     learner.update(learner.query(X[200]), Y[200], annotator="anna")
     np.testing.assert_array_equal(
-        learner.strategy.context.of_model(learner.classifier._model).feedback.recent.c.max(axis=0), 0.3
+        learner.strategy.context.of_model(learner.classifier.inner.any_model).feedback.recent.c.max(axis=0), 0.3
     )
 
 

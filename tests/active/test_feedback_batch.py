@@ -54,14 +54,14 @@ def test_a_batch_of_rows_that_were_asked_for_is_not_ordered(events, tmp_path, sa
         if saved and row == 20:
             learner.save(tmp_path / "learner.evolabel")
             learner = ActiveLearner.load(tmp_path / "learner.evolabel")
-        if learner.classifier._model.warm_up is not None:
+        if learner.classifier.inner.any_model.warm_up is not None:
             assert query.asked
             if ended_outside and row > 20:
                 learner.classifier.partial_fit(rows[row:], labels[row:])
             else:
                 learner.update(query, labels[row])
-    assert learner.classifier._model.warm_up is None
-    assert learner.strategy.context.of_model(learner.classifier._model).feedback.mean_gain == 0.0
+    assert learner.classifier.inner.any_model.warm_up is None
+    assert learner.strategy.context.of_model(learner.classifier.inner.any_model).feedback.mean_gain == 0.0
     assert feedback_of_classifier(learner.classifier).mean_gain == 0.0
     assert feedback_of_classifier(EvolvingFuzzyClassifier(max_rules=4).fit(rows, labels)).mean_gain > 0.5
 
@@ -88,7 +88,7 @@ def test_siblings_share_base_rates_and_no_evidence(events):
 def test_samples_are_compared_alike_in_any_scaling(events, scaling):
     X, Y = 1000.0 * events[0], events[1]
     clf = EvolvingFuzzyClassifier(max_rules=4, scaling=scaling).fit(X[:200], Y[:200])
-    spread = clf._model.standardise(X[:200]).std(axis=0)
+    spread = clf.inner.any_model.standardise(X[:200]).std(axis=0)
     assert spread.min() > 0.5
     assert spread.max() < 1.5
 

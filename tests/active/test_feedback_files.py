@@ -21,7 +21,7 @@ def test_files_keep_the_feedback(events, tmp_path, rows):
     walked(learner, X[240:300], Y[240:300])
     walked(loaded, X[240:300], Y[240:300])
     np.testing.assert_array_equal(learner.decision_function(X[300:310]), loaded.decision_function(X[300:310]))
-    assert loaded.strategy.context.of_model(loaded.classifier._model).feedback.gains.min() > 0.0
+    assert loaded.strategy.context.of_model(loaded.classifier.inner.any_model).feedback.gains.min() > 0.0
 
 
 def test_files_keep_the_feedback_of_labels_that_have_just_appeared(events, tmp_path):
@@ -30,7 +30,7 @@ def test_files_keep_the_feedback_of_labels_that_have_just_appeared(events, tmp_p
     learner.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
     learner.save(tmp_path / "learner.evolabel")
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
-    one, other = (each.strategy.context.urgency(each.classifier._model) for each in (learner, loaded))
+    one, other = (each.strategy.context.urgency(each.classifier.inner.any_model) for each in (learner, loaded))
     assert one == other
 
 
@@ -41,7 +41,7 @@ def test_files_saved_before_the_first_answer_follow_the_classifier(events, tmp_p
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
     for each in (learner, loaded):
         each.classifier.partial_fit(X[240:245], np.column_stack([Y[240:245], [0, 1, 0, 1, 1]]))
-    known, also = (each.strategy.context.arrays(each.classifier._model) for each in (learner, loaded))
+    known, also = (each.strategy.context.arrays(each.classifier.inner.any_model) for each in (learner, loaded))
     for name, array in known.items():
         np.testing.assert_array_equal(also[name], array)
 
@@ -86,7 +86,7 @@ def test_a_batch_that_is_not_finite_is_refused(events, name):
 def test_files_saved_between_new_features_and_the_next_answer_can_be_read(events, tmp_path, per):
     X, Y = events
     learner = walked(ActiveLearner(trained(X, Y), 0.3, per), X[200:240], Y[200:240])
-    grow_features(learner.classifier._model, [np.linspace(-1.0, 1.0, 50)])
+    grow_features(learner.classifier.inner.any_model, [np.linspace(-1.0, 1.0, 50)])
     learner.classifier.n_features_in_ = 5
     wider = np.column_stack([X[240:280], X[240:280, 0]])
     expected = learner.decision_function(wider)

@@ -40,10 +40,13 @@ def test_samples_that_recent_answers_cover_have_a_smaller_weight(events):
     weights = {}
     for per in ("samples", "labels"):
         learner = ActiveLearner(trained(X, Y), 0.5, per)
-        before = learner.strategy.context.of_next(learner.classifier._model, X[200:202]).novelty_weight
+        before = learner.strategy.context.of_next(learner.classifier.inner.any_model, X[200:202]).novelty_weight
         query = learner.query(X[200])
         learner.update(query, Y[200])
-        weights[per] = before, learner.strategy.context.of_next(learner.classifier._model, X[[200, 201]]).novelty_weight
+        weights[per] = (
+            before,
+            learner.strategy.context.of_next(learner.classifier.inner.any_model, X[[200, 201]]).novelty_weight,
+        )
     before, (same, other) = weights["samples"]
     np.testing.assert_array_equal(before, 1.0)
     assert same < other < 1.0
@@ -58,7 +61,7 @@ def test_the_novelty_weight_changes_the_values_of_the_default_selector_only(even
             learner = ActiveLearner(trained(X, Y), 0.5, selection=selection)
             if asked:
                 learner.update(learner.query(X[200]), Y[200])
-            weight = learner.strategy.context.of_next(learner.classifier._model, X[201:203]).novelty_weight
+            weight = learner.strategy.context.of_next(learner.classifier.inner.any_model, X[201:203]).novelty_weight
             query = learner.query(X[201])
             scores = [np.array(score).reshape(1, -1)[:, 0] for score in query.scores.values()]
             plain = learner.strategy.selector.values(ScoreTable.of(scores))
@@ -76,7 +79,7 @@ def test_questions_are_urgent_where_errors_repeat_and_only_there(events, shuffle
         for error_feedback in (True, False):
             learner = ActiveLearner(trained(X, Y), 0.1, error_feedback=error_feedback)
             _, passed = learner.next_query(X[200:])
-            found[name, error_feedback] = learner.strategy.context.urgency(learner.classifier._model), passed
+            found[name, error_feedback] = learner.strategy.context.urgency(learner.classifier.inner.any_model), passed
     assert found["shuffled", True] == found["shuffled", False]
     assert found["events", False][0] == 1.0
     assert found["events", True][0] > 4.0

@@ -63,7 +63,7 @@ def test_questions_about_labels_that_do_not_exist_yet_become_rare(grown, fitted)
 
 def test_exploration_ends_with_enough_answers(grown, fitted):
     classifier = copy.deepcopy(fitted)
-    exploration = NewLabelExploration(classifier._model)
+    exploration = NewLabelExploration(classifier.inner.any_model)
     np.testing.assert_array_equal(exploration.weights(NEXT)[0], [0, 0, 0, 1, 1])
     rows, answers = grown[0][:_ENOUGH_ANSWERS], np.tile([np.nan, np.nan, np.nan, 1.0, np.nan], (_ENOUGH_ANSWERS, 1))
     classifier.partial_fit(rows[::2], answers[::2])
@@ -76,7 +76,7 @@ def test_exploration_ends_with_enough_answers(grown, fitted):
 
 
 def test_the_penalty_after_no_answer_decays(fitted):
-    exploration, asked = NewLabelExploration(fitted._model), np.array([False, False, False, True, False])
+    exploration, asked = NewLabelExploration(fitted.inner.any_model), np.array([False, False, False, True, False])
     for _ in range(3):
         exploration.record_answer(1, asked, np.zeros(5, bool))
     weights = exploration.weights(np.arange(2.0, 402.0))[:, 3]
@@ -102,15 +102,15 @@ def test_labels_with_enough_answers_are_scored_by_their_outputs_alone(stream):
 def test_a_classifier_that_learned_many_rows_has_no_new_labels(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     classifier = EvolvingFuzzyClassifier(max_rules=4).fit(X[:50], Y[:50]).partial_fit(X[50:], Y[50:])
-    assert NewLabelExploration(classifier._model).weights(NEXT) is None
+    assert NewLabelExploration(classifier.inner.any_model).weights(NEXT) is None
 
 
 def test_an_object_from_arrays_goes_on_as_the_one_that_was_stored(grown, fitted):
     classifier = copy.deepcopy(fitted)
-    exploration = NewLabelExploration(classifier._model)
+    exploration = NewLabelExploration(classifier.inner.any_model)
     exploration.record_answer(1, *np.zeros((2, 5), bool))
     classifier.partial_fit(grown[0][:_ENOUGH_ANSWERS], np.ones((_ENOUGH_ANSWERS, 5)))  # answered late, not asked for
-    loaded = NewLabelExploration.from_arrays(exploration.arrays(), classifier._model, 2)
+    loaded = NewLabelExploration.from_arrays(exploration.arrays(), classifier.inner.any_model, 2)
     assert exploration.finished == loaded.finished
 
 
@@ -122,7 +122,7 @@ def test_answers_learned_outside_the_learner_make_labels_known(grown, fitted, as
     answers = np.nan_to_num(Y[250 : 250 + _ENOUGH_ANSWERS])
     answers[_ENOUGH_ANSWERS // 2 :, 4] = np.nan
     learner.classifier.partial_fit(X[250 : 250 + _ENOUGH_ANSWERS], answers)
-    weights = learner.strategy.context.of_next(learner.classifier._model, X[400:401]).exploration
+    weights = learner.strategy.context.of_next(learner.classifier.inner.any_model, X[400:401]).exploration
     assert weights[0, 3] == 0.0
     assert 0.0 < weights[0, 4] <= 0.5
 
@@ -133,21 +133,21 @@ def test_merged_models_add_their_counts(stream):
     partly[:20, 1] = np.nan
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], labels) for labels in (Y[:60], partly))
     united = copy.deepcopy(one).merge(other)
-    np.testing.assert_array_equal(united._model.watchers[0].n_initial, [120, 100, 120])
-    np.testing.assert_array_equal(united._model.n_answers, [120, 100, 120])
+    np.testing.assert_array_equal(united.inner.any_model.watchers[0].n_initial, [120, 100, 120])
+    np.testing.assert_array_equal(united.inner.any_model.n_answers, [120, 100, 120])
     np.testing.assert_array_equal(
-        united._model.watchers[0].n_initial_positive, Y[:60].sum(axis=0) + np.nansum(partly, axis=0)
+        united.inner.any_model.watchers[0].n_initial_positive, Y[:60].sum(axis=0) + np.nansum(partly, axis=0)
     )
-    evidence = one._model.watchers[0].evidence + other._model.watchers[0].evidence
-    np.testing.assert_array_equal(united._model.watchers[0].evidence, evidence)
+    evidence = one.inner.any_model.watchers[0].evidence + other.inner.any_model.watchers[0].evidence
+    np.testing.assert_array_equal(united.inner.any_model.watchers[0].evidence, evidence)
 
 
 def test_merged_models_add_their_evidence_by_the_names_of_labels(stream):
     X, Y = stream
     frames = [pd.DataFrame(Y[:60], columns=names) for names in (["a", "b", "c"], ["c", "a", "d"])]
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], frame) for frame in frames)
-    mine, theirs = one._model.watchers[0].evidence.copy(), other._model.watchers[0].evidence
-    united = one.merge(other)._model.watchers[0].evidence
+    mine, theirs = one.inner.any_model.watchers[0].evidence.copy(), other.inner.any_model.watchers[0].evidence
+    united = one.merge(other).inner.any_model.watchers[0].evidence
     a, b, c = np.moveaxis(mine, 2, 0)
     also_c, also_a, d = np.moveaxis(theirs, 2, 0)
     np.testing.assert_allclose(united, np.stack([a + also_a, b, c + also_c, d], axis=2), rtol=1e-12)
@@ -156,15 +156,15 @@ def test_merged_models_add_their_evidence_by_the_names_of_labels(stream):
 def test_labels_of_a_sibling_are_new_until_it_has_learned(stream):
     X, Y = (np.tile(part, (3, 1)) for part in stream)
     twin = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60]).sibling()
-    np.testing.assert_array_equal(NewLabelExploration(twin._model).weights(NEXT), 1.0)
-    assert NewLabelExploration(twin.partial_fit(X, Y)._model).weights(NEXT) is None
+    np.testing.assert_array_equal(NewLabelExploration(twin.inner.any_model).weights(NEXT), 1.0)
+    assert NewLabelExploration(twin.partial_fit(X, Y).inner.any_model).weights(NEXT) is None
 
 
 @pytest.mark.parametrize("broken", [np.full(5, np.nan), np.zeros((5, 1)), np.ones(6)])
 def test_broken_states_are_refused(fitted, broken):
-    arrays = {**NewLabelExploration(fitted._model).arrays(), "penalty": broken}
+    arrays = {**NewLabelExploration(fitted.inner.any_model).arrays(), "penalty": broken}
     with pytest.raises(DataError, match="array penalty"):
-        NewLabelExploration.from_arrays(arrays, fitted._model, 0)
+        NewLabelExploration.from_arrays(arrays, fitted.inner.any_model, 0)
 
 
 def test_files_keep_which_labels_are_new(grown, fitted, tmp_path):
@@ -173,7 +173,7 @@ def test_files_keep_which_labels_are_new(grown, fitted, tmp_path):
     asked_about(learner, X[200:400], Y[200:400])
     learner.save(tmp_path / "learner.evolabel")
     loaded = ActiveLearner.load(tmp_path / "learner.evolabel")
-    kept, found = (one.strategy.context.arrays(one.classifier._model) for one in (learner, loaded))
+    kept, found = (one.strategy.context.arrays(one.classifier.inner.any_model) for one in (learner, loaded))
     assert kept.keys() == found.keys()
     for name, array in kept.items():
         np.testing.assert_array_equal(found[name], array)

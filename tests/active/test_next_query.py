@@ -67,14 +67,14 @@ CHANGES = {
     "labels": lambda learner, X, Y: learner.classifier.partial_fit(X[:3], np.hstack([Y[:3], Y[:3, :1]])),
     "fit": lambda learner, X, Y: learner.classifier.fit(X[::-1], 1.0 - Y[::-1]),
     "edit": lambda learner, X, Y: rule_edits.delete_rule(
-        learner.classifier._model, int(rules_of(learner).arrays.identity[1])
+        learner.classifier.inner.any_model, int(rules_of(learner).arrays.identity[1])
     ),
-    "undo": lambda learner, X, Y: undo(learner.classifier._model),
+    "undo": lambda learner, X, Y: undo(learner.classifier.inner.any_model),
 }
 
 
 def rules_of(learner):
-    return learner.classifier._model.trained()
+    return learner.classifier.inner.any_model.trained()
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -89,7 +89,7 @@ def test_rows_are_scored_by_the_present_model(unchanged, stream, change):
     CHANGES[change](learner, X, Y)
     fresh = learner.classifier.decision_function(rows)
     assert before.shape != fresh.shape or (before != fresh).any()
-    scored, _ = learner.strategy._scored_ahead(learner.classifier._model, rows)
+    scored, _ = learner.strategy._scored_ahead(learner.classifier.inner.any_model, rows)
     np.testing.assert_allclose(scored.outputs, fresh, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal([learner.query(x).prediction for x in rows], fresh)
 

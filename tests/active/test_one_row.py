@@ -47,7 +47,7 @@ def test_one_row_has_the_scores_it_has_among_others(trained, stream, data, per, 
         learner.update(learner.query(x), None)
     rows = X[passed : passed + 9].copy()
     rows[::2, data.draw(st.lists(st.integers(0, 3), max_size=2))] = np.nan
-    strategy, model = learner.strategy, learner.classifier._model
+    strategy, model = learner.strategy, learner.classifier.inner.any_model
     version = strategy._version(model)
     weights = strategy._weight_cache.weights(version)
     outputs, scores, values = strategy._score(model, rows, strategy.selector, version, weights)
@@ -66,7 +66,7 @@ def change(learner, how, stream):
     elif how == "labels":
         clf.partial_fit(stream[0][:5], np.column_stack([stream[1][:5], [0, 1, 0, 1, 1]]))
     elif how == "locked":
-        rule_edits.lock_rule(clf._model, int(clf._model.rules.arrays.identity[1]))
+        rule_edits.lock_rule(clf.inner.any_model, int(clf.inner.any_model.rules.arrays.identity[1]))
 
 
 @pytest.mark.parametrize("how", ["learned", "labels", "locked"])

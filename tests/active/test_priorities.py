@@ -7,7 +7,6 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.active.query import PROBE
 from evolabel.active.scoring.priorities import DRIFT_PRIORITY, PROBE_SCORE, PROBE_SHARE, is_probe, prioritise
-from evolabel.classifier.inner import ClassifierInner
 
 CALM = np.zeros(5, np.bool_)
 
@@ -53,7 +52,7 @@ def test_a_label_in_a_drift_is_asked_for_more_often_within_the_budget():
     Y = (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
     classifier = EvolvingFuzzyClassifier().fit(X[:300], Y[:300])
     learner = ActiveLearner(classifier, 0.2, "labels")
-    members = ClassifierInner(classifier).model.trained().members
+    members = classifier.inner.model.trained().members
     asked, reasons = np.zeros((2, 3)), set()
     for i in range(300, 1800):
         if i == 1200:

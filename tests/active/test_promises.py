@@ -83,11 +83,11 @@ class AnyStream(RuleBasedStateMachine):
     def never_beyond_the_budget(self):
         if "learner" in vars(self):
             bucket = self.learner.bucket
-            K = self.learner.classifier._model.n_labels if bucket.per == "labels" else 1
+            K = self.learner.classifier.inner.any_model.n_labels if bucket.per == "labels" else 1
             assert bucket.asked <= bucket.budget * bucket.seen * K
 
     def _answer(self, labels):
-        K = self.learner.classifier._model.n_labels
+        K = self.learner.classifier.inner.any_model.n_labels
         return np.array(labels + [np.nan] * max(K - len(labels), 0))
 
     def _allowed(self, act):

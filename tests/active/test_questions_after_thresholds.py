@@ -18,7 +18,7 @@ def conjunction():
     X = np.random.default_rng(0).random((2600, 6))
     Y = ((X[:, 1] > 0.6) & (X[:, 4] < 0.5)).astype(float)[:, None]
     clf = EvolvingFuzzyClassifier().partial_fit(X[:2000], Y[:2000])
-    assert clf._model.thresholds.has_say
+    assert clf.inner.any_model.thresholds.has_say
     return X, Y, clf
 
 
@@ -33,7 +33,7 @@ def ambiguity_of(outputs):
 def test_ambiguity_is_that_of_the_final_output(conjunction, number):
     X, _, clf = conjunction
     strategy = ActiveLearner(copy.deepcopy(clf), 0.1, "labels", criteria=Ambiguity(), error_feedback=False).strategy
-    model, rows = clf._model, X[2000 : 2000 + number]
+    model, rows = clf.inner.any_model, X[2000 : 2000 + number]
     _, scores, _ = strategy._score(model, rows, strategy.selector, strategy._version(model), None)
     final = clf.decision_function(rows)
     np.testing.assert_allclose(scores.table, ambiguity_of(final), rtol=0, atol=1e-12)
@@ -44,7 +44,7 @@ def test_labels_that_threshold_rules_have_settled_are_not_ambiguous(conjunction)
     """Where the members alone doubt, and the trees do not, the score is small."""
     X, _, clf = conjunction
     rows, members = X[2000:], copy.deepcopy(clf)
-    members._model.thresholds.arrays.gate[:] = 0.0
+    members.inner.any_model.thresholds.arrays.gate[:] = 0.0
     doubted = np.abs(members.decision_function(rows)[:, 0] - 0.5) < 0.2
     assert doubted.sum() > 20
     learner = ActiveLearner(copy.deepcopy(clf), 0.1, "labels", criteria=Ambiguity())

@@ -141,9 +141,9 @@ def test_features_stay_if_none_has_shown_enough():
 
 def test_a_sample_of_unknown_features_is_answered_like_the_mean_and_teaches_nothing(model):
     state = pickle.dumps(model.estimator)
-    rules = model.estimator._model.rules
+    rules = model.estimator.inner.any_model.rules
     missing = np.full((1, rules.n_features), np.nan)
-    mean = model.estimator._model.calibration.probabilities(
+    mean = model.estimator.inner.any_model.calibration.probabilities(
         mixed_answers(rules, rules.arrays.c[:1].copy(), missing).outputs
     )[0]
     for x in ({}, {"b": 1.0}, {"a": None}, {"a": float("nan"), "text": "red"}):

@@ -23,7 +23,7 @@ PROFILES = {
     "coupled": lambda: EvolvingFuzzyClassifier(alpha=1e-3, beta=1e-2, max_rules=6, follow_drift=False),
 }
 SHAPES = [(3, 2), (9, 4), (20, 6), (48, 14), (90, 9)]
-WIDE = [("default", 260, 3), ("paper", 128, 2), ("rotated", 128, 3), ("condition", 128, 2)]  # BLAS uses threads here
+WIDE = [("condition", 128, 2), ("default", 260, 3), ("paper", 128, 2), ("rotated", 128, 3)]  # BLAS uses threads here
 ROWS = [1, 15, 64, 200]
 
 
@@ -45,7 +45,7 @@ def outputs(profile, p, K):
         yield f"answers of {rows}", clf.decision_function(np.resize(X, (rows, p)))
     yield "rules", np.concatenate([rule.weights.ravel() for rule in clf.rules_])
     yield "memberships", clf.memberships(X)
-    yield "state", np.concatenate([array.ravel() for array in clf._model.rules.arrays]).astype(np.float64)
+    yield "state", np.concatenate([array.ravel() for array in clf.inner.any_model.rules.arrays]).astype(np.float64)
     other = clf.sibling().partial_fit(X[320:], Y[320:])
     yield "merged", clf.merge(other).decision_function(X)
     for per in ("samples", "labels"):

@@ -251,7 +251,7 @@ def crafted(arrays, manifest, rng):
 
 def use_classifier(classifier, path):
     """All that a working model can do. Its outputs are finite, as long as options are those of a sound model."""
-    warming = classifier._model.warm_up is not None
+    warming = classifier.inner.any_model.warm_up is not None
     X, Y = STREAM[0][150:175], STREAM[1][150:175]
     X = np.ascontiguousarray(np.resize(X, (25, classifier.n_features_in_)))
     known = classifier.classes_
@@ -265,7 +265,7 @@ def use_classifier(classifier, path):
         [str(rule) for rule in classifier.rules_]
         assert not np.isnan(classifier.thresholds_).any()
         str(classifier.relevance_)
-        while classifier._model.changes:
+        while classifier.inner.any_model.changes:
             classifier.rulebook.undo()
     X = np.where(np.arange(X.size).reshape(X.shape) % 17 == 3, np.nan, X)
     X[np.isnan(X).all(axis=1)] = 0.0

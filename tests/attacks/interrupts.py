@@ -17,7 +17,7 @@ from evolabel.streams import DriftingStream
 HERE = str(Path(evolabel.__file__).parent)
 
 # Steps drawn per scenario; `make check` tries more of them.
-SOME_STEPS = [4, pytest.param(25, marks=pytest.mark.slow)]
+SOME_STEPS = [3, pytest.param(25, marks=pytest.mark.slow)]
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def drawn_steps(call, seed, number):
 
 def assert_whole(clf, path, rows=None):
     """Everything that must agree does; the model can be saved, loaded and taught."""
-    model, size = clf._model, clf._targets.size
+    model, size = clf.inner.any_model, clf.inner.targets.size
     assert model.n_labels == size == len(model.n_answers)
     assert clf.predict(DRIFT[0][:3]).shape[:1] == (3,)
     if model.warm_up is None:

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from choices import first_quick
 from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
@@ -72,7 +73,7 @@ def in_all_places(name):
 PARTS = [tuple(NAMES.values())[i : i + 26 : 5] for i in range(2)]  # each has names of several kinds
 drawn = pytest.mark.parametrize(  # drawing takes seconds: some names in one place, in `make check` all in all places
     "names",
-    [*PARTS, *(pytest.param(in_all_places(name), marks=pytest.mark.slow) for name in NAMES.values())],
+    first_quick(*PARTS, *map(in_all_places, NAMES.values())),
     ids=["part 0", "part 1", *NAMES],
 )
 
@@ -114,7 +115,7 @@ def trained():
 def renamed(trained, names):
     classifier, X, Y = trained
     classifier.name_columns(names[:3], names[3:5])
-    rules = classifier._model.rules
+    rules = classifier.inner.any_model.rules
     rules.rule_names.names[int(rules.arrays.identity[1])] = names[5]
     return classifier, X, Y
 

@@ -79,5 +79,5 @@ def test_the_very_first_call(steps, tmp_path):
     for step in drawn_steps(lambda: EvolvingFuzzyClassifier().partial_fit(X[:5], Y[:5]), seed=3, number=steps):
         clf = EvolvingFuzzyClassifier()
         steps_of(lambda clf=clf: clf.partial_fit(X[:5], Y[:5]), step)
-        assert ("_model" in vars(clf)) == ("_targets" in vars(clf))
+        assert clf.inner.is_fitted == hasattr(clf.inner.state, "targets")
         assert_whole(clf.partial_fit(X[:5], Y[:5]), tmp_path)

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.compiled
 def sections(known, other):
     """Calls that happen as a whole or not at all."""
     X, Y = DRIFT
-    number = int(known._model.rules.arrays.identity[1])
+    number = int(known.inner.any_model.rules.arrays.identity[1])
     return {
         "fit": lambda clf: clf.fit(X[:40], pd.DataFrame(Y[:40], columns=list("abc"))),
         "merge": lambda clf: clf.merge(other),
@@ -48,13 +48,13 @@ def test_all_or_nothing(kind, steps, tmp_path, state_of):
     X, Y = DRIFT
     known = EvolvingFuzzyClassifier(max_rules=4).fit(X[:80], Y[:80])
     other = known.sibling().partial_fit(X[80:140], Y[80:140])
-    known.rulebook.rename(int(known._model.rules.arrays.identity[1]), "one")
+    known.rulebook.rename(int(known.inner.any_model.rules.arrays.identity[1]), "one")
     call = sections(known, other)[kind]
 
     def told(clf):
-        rules, names = clf._model.rules, list(getattr(clf, "feature_names_in_", []))
+        rules, names = clf.inner.any_model.rules, list(getattr(clf, "feature_names_in_", []))
         state = [value.tobytes() if isinstance(value, np.ndarray) else value for value in state_of(clf).values()]
-        return repr([state, rules.rule_names, len(clf._model.changes), names])
+        return repr([state, rules.rule_names, len(clf.inner.any_model.changes), names])
 
     done = copy.deepcopy(known)
     call(done)
@@ -89,8 +89,13 @@ def test_dictionaries(steps):
         model = copy.deepcopy(known)
         steps_of(lambda model=model: learn(model), step)
         clf = model.estimator
-        assert clf._targets.size == clf._model.n_labels == len(model._labels) == len(clf._model.n_answers)
-        assert clf._model.n_features == len(model._features) == clf.n_features_in_
+        assert (
+            clf.inner.targets.size
+            == clf.inner.any_model.n_labels
+            == len(model._labels)
+            == len(clf.inner.any_model.n_answers)
+        )
+        assert clf.inner.any_model.n_features == len(model._features) == clf.n_features_in_
         learn(model)
         assert set(model.predict_one(stream[0][0])) == {"u", "v", "w"}
 
@@ -141,7 +146,7 @@ def test_long_batches_stop_between_chunks():
         with pytest.raises(KeyboardInterrupt):
             learn_for_ever(clf, X, Y)
         timer.join()
-        assert clf._model.n_answers[0] == clf.n_samples_seen_
+        assert clf.inner.any_model.n_answers[0] == clf.n_samples_seen_
 
 
 def test_many_interrupts_from_a_timer(tmp_path):

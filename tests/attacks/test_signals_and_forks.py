@@ -64,7 +64,7 @@ def test_a_forked_process_can_use_a_classifier_whose_lock_was_held(trained, stre
     release, held_now = threading.Event(), threading.Event()
 
     def hold():
-        with trained._lock:
+        with trained.inner.lock:
             held_now.set()
             release.wait(30.0)
 
@@ -83,7 +83,7 @@ def test_a_forked_process_can_use_a_classifier_whose_lock_was_held(trained, stre
 
 def test_merges_in_a_circle_do_not_hang(trained, stream):
     """Events of a crafted file: after an undo, two rules have each been merged into the other."""
-    model = trained._model
+    model = trained.inner.any_model
     moments = SecondMoments()
     moments.update(model, stream[0])
     first, second = (int(identity) for identity in model.rules.arrays.identity[1:3])

@@ -108,7 +108,7 @@ def test_reading_in_all_ways_while_learning():
         try:
             for rows, targets in chunks(Y[60:], X[60:]):
                 clf.partial_fit(rows, targets)
-                clf.rulebook.lock(int(clf._model.rules.arrays.identity[1]))
+                clf.rulebook.lock(int(clf.inner.any_model.rules.arrays.identity[1]))
                 clf.rulebook.undo()
         finally:
             done.set()
@@ -182,5 +182,14 @@ def test_a_learner_is_asked_and_taught_by_several_threads():
 
 def test_copies_have_locks_of_their_own(trained):
     for twin in (copy.copy(trained), copy.deepcopy(trained), pickle.loads(pickle.dumps(trained)), clone(trained)):
-        assert twin._lock is not trained._lock
-    assert "_lock" not in vars(trained)
+        assert twin.inner.lock is not trained.inner.lock
+
+
+def test_a_copy_that_is_fitted_anew_leaves_the_model_of_the_other(trained, stream):
+    twin, model = copy.copy(trained), trained.inner.any_model
+    assert twin.inner.any_model is model
+    held = trained.inner
+    twin.fit(*stream)
+    assert trained.inner.any_model is held.any_model is model
+    trained.fit(*stream)
+    assert trained.inner.any_model is held.any_model is not model

@@ -59,7 +59,7 @@ def rows():
 def assert_sound(clf, X):
     for part in (X, X[:1]):
         assert np.isfinite(clf.decision_function(part)).all()
-    assert clf._model.warm_up is not None or is_sound(clf._model.rules)
+    assert clf.inner.any_model.warm_up is not None or is_sound(clf.inner.any_model.rules)
 
 
 def refused(call):
@@ -74,9 +74,9 @@ def refused(call):
 def known_state(clf, state_of):
     """The state without what a warm-up buffer holds beyond its rows."""
     state = state_of(clf)
-    if clf._model.warm_up is not None:
-        state |= dict(zip(("X", "Y", "weights", "confidences"), clf._model.warm_up.batch()[:4], strict=True))
-        state["numbers"] = state["numbers"][: clf._model.warm_up.filled]
+    if clf.inner.any_model.warm_up is not None:
+        state |= dict(zip(("X", "Y", "weights", "confidences"), clf.inner.any_model.warm_up.batch()[:4], strict=True))
+        state["numbers"] = state["numbers"][: clf.inner.any_model.warm_up.filled]
     return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in state.items()}
 
 
@@ -88,17 +88,17 @@ def test_any_weights_end_in_finite_outputs_or_an_error(profile, weights, rows, s
     for known in (None, made(profile).fit(X[:half], Y[:half])):
         clf = made(profile) if known is None else copy.deepcopy(known)
         if refused(lambda clf=clf: clf.fit(X, Y, sample_weight=w)):
-            assert known is not None or "_model" not in vars(clf)
+            assert known is not None or not clf.inner.is_fitted
         else:
             assert_sound(clf, X)
         clf = made(profile) if known is None else copy.deepcopy(known)
         for part in (slice(0, half), slice(half, half + 1), slice(half + 1, ROWS)):
-            before = None if "_model" not in vars(clf) else known_state(clf, state_of)
+            before = None if not clf.inner.is_fitted else known_state(clf, state_of)
             failed = refused(lambda clf=clf, part=part: clf.partial_fit(X[part], Y[part], sample_weight=w[part]))
             if failed and before is not None:
                 assert_same_state(known_state(clf, state_of), before)
             assert_sound(clf, X)
-        with suppress(DataError) if clf._model.warm_up is not None else nullcontext():
+        with suppress(DataError) if clf.inner.any_model.warm_up is not None else nullcontext():
             clf.partial_fit(X, Y)  # a warm-up that holds such rows cannot end
         assert_sound(clf, X)
 
@@ -121,7 +121,7 @@ def test_a_warm_up_whose_end_fails_goes_on_with_better_rows(rows, monkeypatch):
         patched.setattr("evolabel.core.model.StreamModel._end_warm_up", fail)
         with pytest.raises(np.linalg.LinAlgError):
             clf.partial_fit(X[19:20], Y[19:20])
-    assert (clf._model.warm_up.filled, clf.n_samples_seen_) == (19, 19)
+    assert (clf.inner.any_model.warm_up.filled, clf.n_samples_seen_) == (19, 19)
     assert clf.partial_fit(X[19:40], Y[19:40]).n_samples_seen_ == 40
 
 
@@ -136,7 +136,7 @@ def test_a_matrix_that_cannot_be_inverted_is_our_error(rows, monkeypatch):
     with pytest.raises(DataError, match="sample_weight"):
         clf.partial_fit(X, Y, sample_weight=np.full(ROWS, 1e12))
     assert clf.n_samples_seen_ == 100
-    clf._model.rules.settings = clf._model.rules.settings._replace(upkeep_every=10)
+    clf.inner.any_model.rules.settings = clf.inner.any_model.rules.settings._replace(upkeep_every=10)
     with pytest.raises(EvolabelError, match="inverted"):
         clf.partial_fit(X, Y)
     with pytest.raises(DataError, match="sample_weight"):

@@ -57,7 +57,7 @@ def test_samples_are_compared_by_features_if_their_scaling_is_known(events):
         learner.partial_fit(X[200:203], Y[200:203])
         np.testing.assert_allclose(learner._feedback.rates, Y[:200].mean(axis=0), rtol=1e-12)
     remembered = ours._feedback.recent
-    np.testing.assert_array_equal(remembered.Z[remembered.at > 0], ours._model._model.standardise(X[200:203]))
+    np.testing.assert_array_equal(remembered.Z[remembered.at > 0], ours._model.inner.any_model.standardise(X[200:203]))
     assert other._feedback.recent.Z.shape[1] == 0
 
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from choices import all_but
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
@@ -35,7 +36,7 @@ def fitted(name, stream):
     return small(name).fit(stream[0][:INITIAL], stream[1][:INITIAL])
 
 
-@every_rival
+@pytest.mark.parametrize("name", all_but(RIVALS, "river-cc-ht", "river-br-ht"))  # as river-*-lr
 def test_passes_the_public_checks(name):
     check_learner(small(name))
 

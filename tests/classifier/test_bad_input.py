@@ -92,19 +92,23 @@ def model(request):
     return request.getfixturevalue(request.param)
 
 
+def all_attributes(clf):
+    return {**vars(clf), **vars(clf.inner.state)}
+
+
 @pytest.fixture
 def refused(state_of, assert_same_state):
     """Check that a call on a model raises what it should, in one line, and leaves no trace."""
 
     def check(clf, kinds, words, call, *arguments, **named):
-        attributes, before = dict(vars(clf)), state_of(clf) if hasattr(clf, "_model") else None
+        attributes, before = all_attributes(clf), state_of(clf) if clf.inner.is_fitted else None
         with pytest.raises(kinds) as error:
             call(*arguments, **named)
         assert isinstance(error.value, EvolabelError)
         assert "\n" not in str(error.value)
         assert words in str(error.value)
-        assert vars(clf).keys() == attributes.keys()
-        assert all(value is attributes[name] for name, value in vars(clf).items())
+        assert all_attributes(clf).keys() == attributes.keys()
+        assert all(value is attributes[name] for name, value in all_attributes(clf).items())
         if before is not None:
             assert_same_state(state_of(clf), before)
 

@@ -19,8 +19,8 @@ def test_siblings_united_have_the_global_model_of_one_pass(trained, stream):
     other.partial_fit(X[60:], Y[60:])
     both.partial_fit(X, Y)
     one.merge(other)
-    np.testing.assert_allclose(one._model.rules.weights(0), both._model.rules.weights(0), rtol=1e-8)
-    np.testing.assert_allclose(one._model.rules.hessian(0), both._model.rules.hessian(0), rtol=1e-8)
+    np.testing.assert_allclose(one.inner.any_model.rules.weights(0), both.inner.any_model.rules.weights(0), rtol=1e-8)
+    np.testing.assert_allclose(one.inner.any_model.rules.hessian(0), both.inner.any_model.rules.hessian(0), rtol=1e-8)
     assert one.n_samples_seen_ == both.n_samples_seen_ == len(X)
 
 
@@ -31,7 +31,7 @@ def test_a_united_model_learns_on_like_the_one_that_saw_both(trained, stream):
     other.partial_fit(X[40:80], Y[40:80])
     both.partial_fit(X, Y)
     one.merge(other).partial_fit(X[80:], Y[80:])
-    np.testing.assert_allclose(one._model.rules.weights(0), both._model.rules.weights(0), rtol=1e-8)
+    np.testing.assert_allclose(one.inner.any_model.rules.weights(0), both.inner.any_model.rules.weights(0), rtol=1e-8)
 
 
 def test_a_united_model_keeps_to_its_rules(trained, stream):
@@ -74,7 +74,9 @@ def test_labels_are_aligned_by_name(stream):
     both = plain().fit(X, pd.DataFrame(Y[:, [1]], columns=["snow"]))
     assert one.label_names_.tolist() == ["rain", "snow", "wind"]
     assert one.predict(X).shape == (len(X), 3)
-    np.testing.assert_allclose(one._model.rules.weights(0)[:, 1], both._model.rules.weights(0)[:, 0], rtol=1e-8)
+    np.testing.assert_allclose(
+        one.inner.any_model.rules.weights(0)[:, 1], both.inner.any_model.rules.weights(0)[:, 0], rtol=1e-8
+    )
 
 
 def test_classes_are_aligned_by_value(blobs):
@@ -172,8 +174,8 @@ def test_rules_and_events_agree_on_births_after_a_merge(stream):
 def test_a_sibling_merged_every_day_counts_the_initial_batch_once(stream, tmp_path):
     X, Y = stream
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
-    annotated = clf._model.watchers[0].n_initial.copy()
+    annotated = clf.inner.any_model.watchers[0].n_initial.copy()
     for _ in range(60):
         clf.merge(clf.sibling().partial_fit(X[60:62], Y[60:62]))
-    np.testing.assert_array_equal(clf._model.watchers[0].n_initial, annotated)
+    np.testing.assert_array_equal(clf.inner.any_model.watchers[0].n_initial, annotated)
     clf.save(tmp_path / "model")

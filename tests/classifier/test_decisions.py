@@ -107,7 +107,7 @@ def test_sets_are_right_more_often_where_labels_come_together(linked_labels):
 def test_the_initial_batch_alone_can_bring_sets_into_use(linked_labels):
     X, Y = linked_labels
     clf = fresh("sets").fit(X[:300], Y[:300])
-    assert clf._model.decisions.in_use
+    assert clf.inner.any_model.decisions.in_use
     assert {tuple(row) for row in clf.predict(X)} <= {tuple(row) for row in Y}
 
 
@@ -116,20 +116,20 @@ def test_sets_that_do_not_win_are_not_used(stream):
     rng = np.random.default_rng(0)
     noise = (rng.random(Y.shape) < 0.5).astype(float)
     clf = fresh("sets").fit(X[:60], noise[:60])
-    clf._model.decisions.outcomes[1:] = 3.0, 9.0  # 6 rows won, 3 lost: may be chance
+    clf.inner.any_model.decisions.outcomes[1:] = 3.0, 9.0  # 6 rows won, 3 lost: may be chance
     np.testing.assert_array_equal(clf.predict(X), clf.decision_function(X) >= 0.5)
-    clf._model.decisions.outcomes[1:] = 4.0, 9.0
+    clf.inner.any_model.decisions.outcomes[1:] = 4.0, 9.0
     assert not np.array_equal(clf.predict(X), clf.decision_function(X) >= 0.5)
 
 
 def test_rows_with_unknown_labels_teach_no_sets(linked_labels):
     X, Y = linked_labels
     clf = fresh("sets").fit(X[:150], Y[:150])
-    before = copy.deepcopy(clf._model.decisions.arrays())
+    before = copy.deepcopy(clf.inner.any_model.decisions.arrays())
     gaps = Y[150:300].copy()
     gaps[:, 2] = np.nan
     clf.partial_fit(X[150:300], gaps)
-    for name, array in clf._model.decisions.arrays().items():
+    for name, array in clf.inner.any_model.decisions.arrays().items():
         np.testing.assert_array_equal(array, before[name])
 
 
@@ -146,9 +146,9 @@ def test_merged_sets_add_up(linked_labels):
     X, Y = linked_labels
     frames = [pd.DataFrame(Y[:, order], columns=[f"l{k}" for k in order]) for order in ([0, 1, 2, 3], [3, 1, 0, 2])]
     one, other = (fresh("sets").fit(X, frame) for frame in frames)
-    mine, theirs = one._model.decisions, other._model.decisions
+    mine, theirs = one.inner.any_model.decisions, other.inner.any_model.decisions
     total, rows = mine.counts.sum() + theirs.counts.sum(), mine.outcomes[0] + theirs.outcomes[0] - 1.0
-    merged = one.merge(other)._model.decisions
+    merged = one.merge(other).inner.any_model.decisions
     assert merged.counts.sum() == total
     assert merged.outcomes[0] == rows
     assert len({tuple(row) for row in merged.kept()[0]}) == len(merged.kept()[0]) == 5
@@ -319,7 +319,7 @@ def test_whole_sets_of_classes_are_the_largest_output(rare_class):
     X, y = rare_class
     one, other = (EvolvingFuzzyClassifier(optimise=how).fit(X, y) for how in ("accuracy", "subset_accuracy"))
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
-    assert other._model.decisions is None
+    assert other.inner.any_model.decisions is None
 
 
 # ---------------------------------------------------------------- files, explanations, others that decide

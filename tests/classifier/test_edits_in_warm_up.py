@@ -38,7 +38,7 @@ def clf(request):
 def ended(clf):
     """The same classifier after the batch phase on the rows so far."""
     ended = copy.deepcopy(clf)
-    ended._model.end_warm_up()
+    ended.inner.any_model.end_warm_up()
     return ended
 
 
@@ -94,7 +94,7 @@ def test_a_refused_edit_leaves_the_warm_up_as_it_was(clf, edit, told, state_of, 
     before = state_of(clf)
     with pytest.raises(EvolabelError, match=told):
         edit(clf.rulebook)
-    assert clf._model.warm_up is not None
+    assert clf.inner.any_model.warm_up is not None
     assert_same_state(state_of(clf), before)
 
 
@@ -110,7 +110,7 @@ def test_rows_that_cannot_be_learned_are_refused():
     clf = EvolvingFuzzyClassifier().partial_fit(np.ones((15, 4)), Y[:15])
     with pytest.raises(DataError):
         clf.rulebook.add(HOT)
-    assert clf._model.warm_up is not None
+    assert clf.inner.any_model.warm_up is not None
 
 
 def test_rows_without_labels_keep_their_numbers():

@@ -100,7 +100,7 @@ def test_the_initial_batch_is_counted_by_answers_from_before_each_row(stream):
     X, Y = stream
     last = Y.copy()
     last[-1] = 1.0 - last[-1]
-    one, other = (fresh(ridge=1.0).fit(X, labels)._model.decisions for labels in (Y, last))
+    one, other = (fresh(ridge=1.0).fit(X, labels).inner.any_model.decisions for labels in (Y, last))
     assert np.array_equal(one.seen, other.seen)  # were the last row's own labels in its output, it would move
     assert np.abs(one.on - other.on).sum() == 3.0
 
@@ -110,8 +110,8 @@ def test_the_initial_batch_is_counted_by_answers_from_before_each_row(stream):
 )
 def test_every_profile_counts_its_initial_batch(profile, stream):
     clf = fresh(**profile).fit(*stream)
-    assert clf._model.decisions.seen.sum() == stream[1].size
-    assert clf._model.decisions.on.sum() == stream[1].sum()
+    assert clf.inner.any_model.decisions.seen.sum() == stream[1].size
+    assert clf.inner.any_model.decisions.on.sum() == stream[1].sum()
 
 
 def test_the_warm_up_decides_at_one_half_and_then_counts_once(stream):
@@ -119,7 +119,7 @@ def test_the_warm_up_decides_at_one_half_and_then_counts_once(stream):
     clf = fresh(warm_up=40).partial_fit(X[:39], Y[:39])
     assert clf.thresholds_.tolist() == [0.5, 0.5, 0.5]
     clf.partial_fit(X[39:50], Y[39:50])
-    assert clf._model.decisions.seen.sum() == 50 * 3
+    assert clf.inner.any_model.decisions.seen.sum() == 50 * 3
     assert not np.array_equal(clf.thresholds_, np.full(3, 0.5))
 
 
@@ -144,8 +144,8 @@ def test_counts_of_siblings_add_up(tuned, stream):
     one, other = (tuned.sibling() for _ in range(2))
     one.partial_fit(X[:60], Y[:60])
     other.partial_fit(X[60:], Y[60:])
-    seen = one._model.decisions.seen + other._model.decisions.seen
-    assert np.array_equal(one.merge(other)._model.decisions.seen, seen)
+    seen = one.inner.any_model.decisions.seen + other.inner.any_model.decisions.seen
+    assert np.array_equal(one.merge(other).inner.any_model.decisions.seen, seen)
     assert seen.sum() == Y.size
 
 
@@ -156,11 +156,11 @@ def test_counts_follow_their_labels_when_models_unite(stream):
     one, other = (pd.DataFrame(Y[:, order], columns=[f"label {k}" for k in order]) for order in ([0, 1], [2, 0]))
     first = fresh().fit(X, one)
     second = fresh().fit(X, other)
-    expected = first._model.decisions.on[0] + second._model.decisions.on[1]
+    expected = first.inner.any_model.decisions.on[0] + second.inner.any_model.decisions.on[1]
     united = first.merge(second)
     assert united.label_names_.tolist() == ["label 0", "label 1", "label 2"]
-    assert np.array_equal(united._model.decisions.on[0], expected)
-    assert np.array_equal(united._model.decisions.on[2], second._model.decisions.on[0])
+    assert np.array_equal(united.inner.any_model.decisions.on[0], expected)
+    assert np.array_equal(united.inner.any_model.decisions.on[2], second.inner.any_model.decisions.on[0])
 
 
 def test_classifiers_that_optimise_different_things_do_not_unite(tuned, trained):
@@ -183,7 +183,7 @@ def test_a_stored_classifier_goes_on_with_the_same_bits(stored, tuned, gappy_str
 
 
 def test_counts_of_the_wrong_shape_are_refused(tuned, tmp_path):
-    tuned._model.decisions.seen = tuned._model.decisions.seen[:, :5]
+    tuned.inner.any_model.decisions.seen = tuned.inner.any_model.decisions.seen[:, :5]
     with pytest.raises(ModelWriteError, match="decisions: array seen has shape"):
         tuned.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()

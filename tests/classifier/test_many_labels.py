@@ -36,7 +36,7 @@ def test_more_than_20_000_labels_are_learned_answered_and_grow():
     clf = EvolvingFuzzyClassifier(max_rules=2).fit(X[:20], Y[:20, : MANY - 1])
     clf.partial_fit(X[20:], Y[20:])
     assert clf.decision_function(X).shape == (30, MANY)
-    assert len(clf.label_names_) == clf._model.n_labels == MANY
+    assert len(clf.label_names_) == clf.inner.any_model.n_labels == MANY
     assert np.isfinite(clf.decision_function(X)).all()
     frame = pd.DataFrame(Y, columns=[f"name{i}" for i in range(MANY)])
     assert clf.partial_fit(X, frame).label_names_[-1] == f"name{MANY - 1}"

@@ -31,7 +31,7 @@ def two_sides(profile, seed=0, rows=800):
 
 
 def global_weights(clf, label):
-    return clf._model.rules.weights(0)[:, list(clf.label_names_).index(label)]
+    return clf.inner.any_model.rules.weights(0)[:, list(clf.label_names_).index(label)]
 
 
 @pytest.mark.compiled
@@ -68,10 +68,10 @@ def test_a_named_label_without_answers_is_as_unknown_as_a_new_one(profile):
 def test_rules_that_join_answer_the_label_as_the_other_side_does_there():
     knows, other, _, _ = two_sides("default", rows=200)
     room = copy.deepcopy(knows).set_params(max_rules=100)
-    room._model.rules.settings = room._model.rules.settings._replace(max_rules=100)
-    own, united = room.n_rules_, room.merge(other)._model.rules
+    room.inner.any_model.rules.settings = room.inner.any_model.rules.settings._replace(max_rules=100)
+    own, united = room.n_rules_, room.merge(other).inner.any_model.rules
     assert united.n_rules == own + other.n_rules_
-    mine = knows._model.rules
+    mine = knows.inner.any_model.rules
     for slot in range(own + 1, united.n_rules + 1):
         centre = united.arrays.c[slot : slot + 1].copy()
         psi = mine.memberships(centre)[0][0]
@@ -81,14 +81,16 @@ def test_rules_that_join_answer_the_label_as_the_other_side_does_there():
 
 def test_locked_rules_keep_such_weights_and_new_label_dimensions_stay_without_support():
     knows, other, _, _ = two_sides("paper", rows=120)
-    other.rulebook.lock(int(other._model.rules.arrays.identity[1]))
-    united = copy.deepcopy(other).merge(knows)._model.rules
+    other.rulebook.lock(int(other.inner.any_model.rules.arrays.identity[1]))
+    united = copy.deepcopy(other).merge(knows).inner.any_model.rules
     locked = int(np.flatnonzero(united.arrays.locked)[0])
-    before = other._model.rules
+    before = other.inner.any_model.rules
     np.testing.assert_array_equal(united.arrays.W[locked, :3], before.arrays.W[1])
     assert np.abs(united.arrays.W[locked, 3]).max() > 0.0
     assert united.arrays.n[locked, united.n_features + 3] == 0.0
-    assert united.arrays.c[locked, united.n_features + 3] == knows._model.rules.arrays.c[0, united.n_features + 3]
+    assert (
+        united.arrays.c[locked, united.n_features + 3] == knows.inner.any_model.rules.arrays.c[0, united.n_features + 3]
+    )
 
 
 def test_a_rule_a_person_has_written_keeps_what_it_says():
@@ -98,9 +100,9 @@ def test_a_rule_a_person_has_written_keeps_what_it_says():
     hidden[:, 1] = np.nan
     knows, other = base.sibling().partial_fit(X[100:200], Y[100:200]), base.sibling().partial_fit(X[200:], hidden)
     number = other.rulebook.add("IF x0 IS very high THEN label0 UNLIKELY, label1 LIKELY")
-    slot = 1 + list(other._model.rules.arrays.identity[1 : other.n_rules_ + 1]).index(number)
-    said = other._model.rules.arrays.G[slot].copy()
-    united = copy.deepcopy(knows).merge(other)._model.rules
+    slot = 1 + list(other.inner.any_model.rules.arrays.identity[1 : other.n_rules_ + 1]).index(number)
+    said = other.inner.any_model.rules.arrays.G[slot].copy()
+    united = copy.deepcopy(knows).merge(other).inner.any_model.rules
     assert any(np.array_equal(said, G) for G in united.arrays.G[1 : united.n_rules + 1])
 
 
@@ -130,7 +132,7 @@ def test_any_labels_on_any_side(sides, profile, seed):
     for c in set(mine) & set(theirs):
         expected = global_weights(both, NAMES[c])
         np.testing.assert_allclose(global_weights(united, NAMES[c]), expected, rtol=1e-7, atol=1e-9)
-    counted = dict(zip(united.label_names_, united._model.n_answers, strict=True))
+    counted = dict(zip(united.label_names_, united.inner.any_model.n_answers, strict=True))
     assert counted == {NAMES[c]: 80 * ((c in mine) + (c in theirs)) for c in set(mine) | set(theirs)}
     united.partial_fit(X[160:], named(Y[160:], [0, 1, 2, 3]))
     assert np.isfinite(united.decision_function(X)).all()

@@ -75,7 +75,7 @@ def test_a_saved_model_answers_and_learns_on_with_the_same_bits(
     for twin in twins:
         assert twin.events_ == learned.events_
         for name in ("c", "k", "F", "H", "G", "P", "W", "Q", "top"):
-            mine, theirs = (getattr(clf._model.rules.arrays, name)[used] for clf in (learned, twin))
+            mine, theirs = (getattr(clf.inner.any_model.rules.arrays, name)[used] for clf in (learned, twin))
             np.testing.assert_array_equal(theirs, mine, err_msg=name)
     assert_same_state(state_of(twins[1]), state_of(learned))
 
@@ -146,7 +146,7 @@ def test_labels_may_come_later(profile, stream, tmp_path):
     np.testing.assert_array_equal(twin.decision_function(X), clf.decision_function(X))
     assert twin.events_ == clf.events_
     assert np.isfinite(clf.decision_function(X)).all()
-    assert clf._model.rules.settings.radius == paper(**profile).fit(X, Y)._model.rules.settings.radius
+    assert clf.inner.any_model.rules.settings.radius == paper(**profile).fit(X, Y).inner.any_model.rules.settings.radius
 
 
 def test_a_label_that_comes_later_is_learned():
@@ -164,7 +164,9 @@ def test_siblings_united_have_the_global_model_of_one_pass(learned, stream):
     other.partial_fit(X[60:], Y[60:])
     both.partial_fit(X, Y)
     one.merge(other)
-    np.testing.assert_allclose(one._model.rules.weights(0), both._model.rules.weights(0), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        one.inner.any_model.rules.weights(0), both.inner.any_model.rules.weights(0), rtol=1e-6, atol=1e-9
+    )
     assert one.n_rules_ <= learned.max_rules
     assert np.isfinite(one.decision_function(X)).all()
     one.partial_fit(X, Y)
@@ -183,7 +185,9 @@ def test_scalings_fitted_apart_are_translated(profile, stream):
     one, other = (paper(**profile).fit(X[part], Y[part]) for part in (slice(0, 60), slice(60, 120)))
     alone = other.decision_function(X)
     empty = one.sibling().merge(other)
-    np.testing.assert_allclose(empty._model.rules.weights(0).shape, other._model.rules.weights(0).shape)
+    np.testing.assert_allclose(
+        empty.inner.any_model.rules.weights(0).shape, other.inner.any_model.rules.weights(0).shape
+    )
     assert np.abs(empty.decision_function(X) - alone).mean() < 0.1
     assert np.isfinite(one.merge(other).decision_function(X)).all()
 
@@ -227,9 +231,9 @@ def test_every_switch_beats_the_majority(switch):
 @pytest.mark.compiled
 def test_memberships_never_vanish_in_260_dimensions():
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(150, 260)), rng.integers(0, 2, size=(150, 3)).astype(float)
-    X += 4.0 * rng.normal(size=(5, 260))[rng.integers(5, size=150)]
-    clf = EvolvingFuzzyClassifier.paper(vigilance=0.25).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
+    X, Y = rng.normal(size=(60, 260)), rng.integers(0, 2, size=(60, 3)).astype(float)
+    X += 4.0 * rng.normal(size=(5, 260))[rng.integers(5, size=60)]
+    clf = EvolvingFuzzyClassifier.paper(vigilance=0.25).fit(X[:40], Y[:40]).partial_fit(X[40:], Y[40:])
     assert clf.n_rules_ > 1
     gappy = X.copy()
     gappy[rng.random(X.shape) < 0.1] = np.nan

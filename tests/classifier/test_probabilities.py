@@ -37,7 +37,7 @@ def fitted(**parameters):
 
 
 def state_of(clf):
-    return clf._model.calibration.arrays
+    return clf.inner.any_model.calibration.arrays
 
 
 def as_classes(Y):

@@ -18,7 +18,7 @@ def rows():
 
 
 def test_the_estimators_defaults_are_those_of_the_method():
-    assert EvolvingFuzzyClassifier()._options() == Options()
+    assert EvolvingFuzzyClassifier().inner.options() == Options()
 
 
 def test_a_batch_phase_that_diverges_leaves_the_warm_up_as_it_was(rows):
@@ -34,7 +34,7 @@ def test_a_batch_phase_that_diverges_leaves_the_warm_up_as_it_was(rows):
 def test_a_stream_that_diverged_does_not_answer_until_it_is_fitted_again(rows):
     X, Y = rows
     clf = EvolvingFuzzyClassifier.paper(vigilance=1e6).fit(X[:60], Y[:60])
-    rules = clf._model.trained()
+    rules = clf.inner.any_model.trained()
     rules.settings = rules.settings._replace(literal_step=True)
     with pytest.raises(DivergenceError, match="at sample"):
         clf.partial_fit(X[60:], Y[60:])
@@ -59,7 +59,7 @@ def test_a_feature_that_is_seldom_seen_keeps_its_spread():
     X = rng.normal(size=(600, 3))
     X[rng.random(600) < 0.9, 2] = np.nan
     clf = EvolvingFuzzyClassifier(covariance="full", max_rules=1, scaling="standard").fit(X, rng.random((600, 1)) < 0.5)
-    rules = clf._model.trained()
+    rules = clf.inner.any_model.trained()
     F = np.tril(rules.arrays.F[1])
     variance = np.diag(F @ F.T) / (rules.settings.prior_count + rules.arrays.k[1] - 1.0)
     np.testing.assert_allclose(variance, 1.0, atol=0.2)
@@ -92,7 +92,7 @@ def test_merging_keeps_the_time_rules_have_been_idle(rows):
     two = one.sibling().partial_fit(X[80:], Y[80:])
     idle = sorted(c.n_samples_seen_ - rule.last_won for c in (one, two) for rule in c.rules_)
     one.max_rules = 6
-    one._model.trained().settings = one._model.trained().settings._replace(max_rules=6)
+    one.inner.any_model.trained().settings = one.inner.any_model.trained().settings._replace(max_rules=6)
     one.merge(two)
     assert sorted(one.n_samples_seen_ - rule.last_won for rule in one.rules_) == idle
 
@@ -145,7 +145,7 @@ def test_scikit_learn_scores_and_predicts_label_matrices(rows, labels):
 def test_settings_hold_plain_numbers():
     clf = EvolvingFuzzyClassifier(novelty="paper", vigilance=np.float32(0.4), rls=np.bool_(True))
     X, Y = DriftingStream(seed=0).take(30)
-    settings = clf.fit(X, Y)._model.trained().settings
+    settings = clf.fit(X, Y).inner.any_model.trained().settings
     assert {type(value) for value in settings} <= {float, int, bool, np.ndarray}
 
 

@@ -141,7 +141,7 @@ def test_acts_are_events_in_order(clf, book):
 
 def test_a_saved_model_keeps_names_locks_and_the_way_back(clf, book, tmp_path):
     first = clf.rules_[0].identity
-    untouched = take_apart(clf._model)[0]["rules.c"].copy()
+    untouched = take_apart(clf.inner.any_model)[0]["rules.c"].copy()
     book.add(HOT)
     book.rename(first, "pump")
     book.lock("pump")
@@ -155,14 +155,14 @@ def test_a_saved_model_keeps_names_locks_and_the_way_back(clf, book, tmp_path):
     again = EvolvingFuzzyClassifier.load(tmp_path / "model")
     for kind in ("locked", "renamed", "added"):
         assert again.rulebook.undo().kind == kind
-    arrays, facts = take_apart(again._model)
+    arrays, facts = take_apart(again.inner.any_model)
     np.testing.assert_array_equal(arrays["rules.c"], untouched)
     assert facts["rule_names"] == {"names": {}, "written": {}}
     assert facts["changes"] == []
 
 
 def test_a_deleted_rule_comes_back_from_a_file(clf, book, tmp_path):
-    before, _ = take_apart(clf._model)
+    before, _ = take_apart(clf.inner.any_model)
     before = {name: array.copy() for name, array in before.items()}
     book.delete(clf.rules_[-1].identity)
     book.delete(clf.rules_[0].identity)
@@ -170,7 +170,7 @@ def test_a_deleted_rule_comes_back_from_a_file(clf, book, tmp_path):
     twin = EvolvingFuzzyClassifier.load(tmp_path / "model")
     twin.rulebook.undo()
     twin.rulebook.undo()
-    after, _ = take_apart(twin._model)
+    after, _ = take_apart(twin.inner.any_model)
     assert before.keys() == after.keys()
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array, err_msg=name)
@@ -268,8 +268,8 @@ def test_undo_is_exact_after_a_label_has_appeared(clf, book):
     X, Y = plant()
     book.lock(clf.rules_[0].identity)
     clf.partial_fit(X[:5], np.column_stack([Y[:5], np.ones(5)]))
-    before = {name: array.copy() for name, array in clf._model.trained().arrays._asdict().items()}
+    before = {name: array.copy() for name, array in clf.inner.any_model.trained().arrays._asdict().items()}
     book.unlock(clf.rules_[0].identity)
     book.undo()
-    for name, array in clf._model.trained().arrays._asdict().items():
+    for name, array in clf.inner.any_model.trained().arrays._asdict().items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)

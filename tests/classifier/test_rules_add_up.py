@@ -7,7 +7,7 @@ from evolabel import EvolvingFuzzyClassifier
 
 
 def assert_rules_add_up(clf):
-    rules = clf._model.rules
+    rules = clf.inner.any_model.rules
     slots = range(1, rules.n_rules + 1)
     np.testing.assert_allclose(sum(rules.hessian(slot) for slot in slots), rules.hessian(0), atol=1e-8)
     np.testing.assert_allclose(sum(rules.arrays.G[slot] for slot in slots), rules.arrays.G[0], atol=1e-8)

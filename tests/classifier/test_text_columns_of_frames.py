@@ -97,6 +97,15 @@ def test_one_row_is_read_like_many(trained, frame):
     assert np.allclose(np.vstack(by_row), many, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_more", [16, 17])
+def test_one_row_of_few_or_many_columns_is_read_like_many(frame, n_more):
+    columns, Y = plant(40)
+    columns |= {f"s{j}": np.random.default_rng(j).normal(size=40) for j in range(n_more)}
+    clf, table = EvolvingFuzzyClassifier(max_rules=3).fit(frame(columns), Y), frame(columns)
+    by_row = [clf.decision_function(table[row : row + 1]) for row in range(40)]
+    assert np.allclose(np.vstack(by_row), clf.decision_function(table), rtol=0, atol=1e-12)
+
+
 def test_one_row_of_pandas_is_read_by_its_names_whatever_came_before():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"heat": rng.normal(size=40), "load": rng.normal(size=40), "mode": ["a", "b"] * 20})

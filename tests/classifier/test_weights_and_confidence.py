@@ -49,10 +49,22 @@ def test_weights_of_one_are_no_weights(pair, stream, ones, state_of, assert_same
 
 def test_a_weight_scales_the_evidence(pair, stream):
     X, Y = stream[0][60:61], stream[1][60:61]
-    before = pair[0]._model.rules.hessian(0)
-    once = pair[0].partial_fit(X, Y)._model.rules.hessian(0) - before
-    thrice = pair[1].partial_fit(X, Y, sample_weight=[3.0])._model.rules.hessian(0) - before
+    before = pair[0].inner.any_model.rules.hessian(0)
+    once = pair[0].partial_fit(X, Y).inner.any_model.rules.hessian(0) - before
+    thrice = pair[1].partial_fit(X, Y, sample_weight=[3.0]).inner.any_model.rules.hessian(0) - before
     np.testing.assert_allclose(thrice, 3.0 * once, atol=1e-10)
+
+
+def test_a_weighted_sample_is_one_event_and_copies_are_several(stream):
+    X, Y = stream
+    weights = 1 + np.arange(len(X)) % 3
+    plain, heavy = (EvolvingFuzzyClassifier(max_rules=4).fit(X, Y, sample_weight=w) for w in (None, weights))
+    copies = EvolvingFuzzyClassifier(max_rules=4).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    scores = [clf._model.scale(X) for clf in (plain, heavy, copies)]
+    assert np.array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+    assert (heavy.ridge_, heavy.local_ridge_) == (plain.ridge_, plain.local_ridge_)
+    assert (heavy.n_samples_seen_, copies.n_samples_seen_) == (len(X), weights.sum())
 
 
 @pytest.mark.parametrize("shape", [(60,), (60, 1), (60, 3)])

@@ -138,14 +138,14 @@ def test_a_rule_that_is_worse_beyond_doubt_has_no_say_and_an_event_says_so():
 def test_the_tree_learns_rows_again_where_a_rule_has_no_say():
     """And does not where it has: no row of the label in the box of the rule is in the ring."""
     clf, _ = contradicted()
-    arrays = clf._model.thresholds.arrays
+    arrays = clf.inner.any_model.thresholds.arrays
     used = arrays.rows >= 0
     learned = used & (arrays.weights[:, 1] > 0.0)
     assert (arrays.X[learned, 2] > 0.5).any()
     kept = fitted()
     kept.rulebook.add("IF noise ABOVE 0.5 THEN jam 100%")
     kept.partial_fit(*plant(300, seed=1))
-    arrays = kept._model.thresholds.arrays
+    arrays = kept.inner.any_model.thresholds.arrays
     since = (arrays.rows >= 0) & (arrays.weights[:, 1] > 0.0) & (arrays.rows >= 100)
     assert since.sum() > 100
     assert (arrays.X[since, 2] <= 0.5).all()
@@ -275,7 +275,7 @@ def test_row_by_row_is_all_at_once_also_saved_in_between(parameters, tmp_path):
     np.testing.assert_array_equal(np.concatenate(found), outputs)
     assert rows.events_ == once.events_
     assert any(event.kind == "rule contradicted" for event in once.events_)
-    for one, other in zip(once._model.written.arrays, rows._model.written.arrays, strict=True):
+    for one, other in zip(once.inner.any_model.written.arrays, rows.inner.any_model.written.arrays, strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(once.decision_function(X), rows.decision_function(X))
 
@@ -371,7 +371,7 @@ def test_labels_and_features_come_and_go(clf):
 def test_a_rule_goes_with_a_feature_that_it_names(clf):
     stays = clf.rulebook.add("IF noise ABOVE 0.5 THEN jam 77%")
     goes = clf.rulebook.add(HOT)
-    model = clf._model
+    model = clf.inner.any_model
     grow_features(model, [np.array([1.0, 2.0, 3.0])])
     assert model.outputs(np.array([[2.0, 0.0, 1.0, np.nan]]))[0, :2].tolist() == [0.9, 0.77]
     keep_features(model, np.array([1, 2, 3]))
@@ -391,7 +391,7 @@ def test_a_rule_about_one_class_gives_sensible_outputs(classes):
     inside, outside = [[-1.0, 2.0]], [[-1.0, 0.0]]
     before = clf.predict_proba(outside)
     clf.rulebook.add(f"IF x1 ABOVE 1.5 THEN {classes[-1]} 80%")
-    shares = clf._model.outputs(np.array(inside))[0]  # what predict_proba is calibrated from
+    shares = clf.inner.any_model.outputs(np.array(inside))[0]  # what predict_proba is calibrated from
     assert clf.predict(inside).tolist() == [classes[-1]]
     assert shares[-1] == pytest.approx(0.8)
     assert shares.sum() == pytest.approx(1.0)
@@ -399,7 +399,7 @@ def test_a_rule_about_one_class_gives_sensible_outputs(classes):
     clf.rulebook.add(f"IF x1 BELOW -1.5 THEN {classes[0]} 0%")
     assert clf.predict([[-1.0, -2.0]])[0] != classes[0]
     why = clf.explain(inside)
-    np.testing.assert_allclose(why.total, clf._model.outputs(np.array(inside))[0], atol=1e-12)
+    np.testing.assert_allclose(why.total, clf.inner.any_model.outputs(np.array(inside))[0], atol=1e-12)
     assert all(rule is not None for rule in why.deciding)
     clf.partial_fit(X[200:], y[200:])
     told = [event for event in clf.events_ if event.kind == "rule contradicted"]
@@ -445,7 +445,7 @@ def test_a_form_is_read_from_numbers_where_columns_have_other_names(clf):
     assert [condition.feature for condition in form.conditions] == ["h", "f"]
     assert (form.conditions[1].low, form.conditions[1].high) == (-1.0, 1.0)
     assert (form.expectations[0].label, form.weight, form.name) == ("a", 10.0, "hot")
-    before = clf._model.written.arrays
+    before = clf.inner.any_model.written.arrays
     clf.rulebook.edit(number, form)
     for name in ("low", "high", "shares", "prior"):
-        np.testing.assert_allclose(getattr(clf._model.written.arrays, name), getattr(before, name), rtol=1e-15)
+        np.testing.assert_allclose(getattr(clf.inner.any_model.written.arrays, name), getattr(before, name), rtol=1e-15)

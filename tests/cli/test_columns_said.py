@@ -110,6 +110,14 @@ def test_one_class_of_a_column_is_predicted_in_each_row():
     np.testing.assert_array_equal(learner.predict(X).sum(axis=1), 1)
 
 
+def test_lists_that_are_read_as_classes_are_reported_once_with_the_option_that_fits(command, tmp_path):
+    lines = [f"{row},{('leak', 'bearing', 'leak;bearing')[row % 3]}" for row in range(60)]
+    (tmp_path / "tags.csv").write_text("heat,tags\n" + "\n".join(lines) + "\n")
+    told = command("run", tmp_path / "tags.csv", "--class-column", "tags", "--quiet")
+    assert told.err.count("leak;bearing'") == 1
+    assert "for labels use --label-list tags" in told.err
+
+
 def test_labels_are_given_once(command, machines):
     told = command("run", machines, "--labels", "leak", "--label-list", "machine")
     assert (told.code, "labels are given twice" in told.err) == (2, True)

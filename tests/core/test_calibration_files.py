@@ -18,7 +18,7 @@ CLASSES = Y.argmax(axis=1)
 def learned(exclusive):
     clf = EvolvingFuzzyClassifier().fit(X[:200], CLASSES[:200] if exclusive else Y[:200])
     clf.partial_fit(X[200:], CLASSES[200:] if exclusive else Y[200:])
-    return clf._model.calibration
+    return clf.inner.any_model.calibration
 
 
 def crafted(exclusive, name, change):
@@ -111,7 +111,7 @@ def test_a_label_of_the_rules_starts_from_leave_one_out(monkeypatch):
 @pytest.mark.parametrize("thresholds", [False, True])
 def test_an_error_leaves_the_calibration_of_the_rows_that_were_learned(thresholds):
     whole, broken = (EvolvingFuzzyClassifier(threshold_rules=thresholds).fit(X[:200], Y[:200]) for _ in range(2))
-    rules = broken._model.rules
+    rules = broken.inner.any_model.rules
     learn = rules.learn_raw
 
     def stop_after_seven(batch, scaler):
@@ -123,16 +123,16 @@ def test_an_error_leaves_the_calibration_of_the_rows_that_were_learned(threshold
         broken.partial_fit(X[200:], Y[200:])
     del rules.learn_raw
     whole.partial_fit(X[200:207], Y[200:207])
-    found, expected = (each._model.calibration.arrays for each in (broken, whole))
+    found, expected = (each.inner.any_model.calibration.arrays for each in (broken, whole))
     np.testing.assert_array_equal(found.n, expected.n)
-    np.testing.assert_array_equal(broken._model.n_answers, whole._model.n_answers)
+    np.testing.assert_array_equal(broken.inner.any_model.n_answers, whole.inner.any_model.n_answers)
     if not thresholds:
         assert all(map(np.array_equal, found, expected))
 
 
 def test_huge_weights_that_are_refused_leave_the_calibration_as_it_was():
     clf = EvolvingFuzzyClassifier().fit(X[:200], Y[:200])
-    before = [array.copy() for array in clf._model.calibration.arrays]
+    before = [array.copy() for array in clf.inner.any_model.calibration.arrays]
     with pytest.raises(DataError):
         clf.partial_fit(X[200:210], Y[200:210], sample_weight=np.full(10, 1e300))
-    assert all(map(np.array_equal, clf._model.calibration.arrays, before))
+    assert all(map(np.array_equal, clf.inner.any_model.calibration.arrays, before))

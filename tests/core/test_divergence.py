@@ -98,7 +98,7 @@ def test_the_classifier_stops_in_the_stream():
     X, Y = more_samples_than_features()
     clf = EvolvingFuzzyClassifier.paper(vigilance=1e6).fit(X[:30], Y[:30])
     literal = clf.set_params(lipschitz="paper").sibling()
-    literal._model.options = clf._options()
-    literal._model.rules.settings = literal._model.settings()
+    literal.inner.any_model.options = clf.inner.options()
+    literal.inner.any_model.rules.settings = literal.inner.any_model.settings()
     with pytest.raises(DivergenceError, match="at sample"):
         literal.partial_fit(X, Y)

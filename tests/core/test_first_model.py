@@ -72,7 +72,7 @@ def test_the_model_after_the_warm_up_is_the_same_with_and_without_outputs_in_it(
     by_row(asked, X[:90], Y[:90])
     silent.partial_fit(X[:90], Y[:90])
     np.testing.assert_array_equal(asked.decision_function(X[90:]), silent.decision_function(X[90:]))
-    for one, other in zip(asked._model.rules.arrays, silent._model.rules.arrays, strict=True):
+    for one, other in zip(asked.inner.any_model.rules.arrays, silent.inner.any_model.rules.arrays, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -97,7 +97,7 @@ def test_a_saved_warm_up_continues_alike(tmp_path):
 def test_labels_that_appear_start_the_model_again():
     clf = EvolvingFuzzyClassifier().partial_fit(X[:15], Y[:15, :2])
     assert clf.decision_function(X[15:17]).shape == (2, 2)
-    model = clf._model
+    model = clf.inner.any_model
     model.grow_labels(3)
     assert model.outputs(X[15:17]).shape == (2, 3)
     assert np.isfinite(model.outputs(X[15:17])).all()
@@ -147,9 +147,13 @@ def test_the_papers_profile_has_label_shares_until_its_batch_phase():
 
 def test_outputs_change_nothing_that_is_stored():
     clf = EvolvingFuzzyClassifier().partial_fit(X[:25], Y[:25])
-    before = clf._model.warm_up.filled, clf._model.warm_up.n_seen, clf._model.warm_up.numbers[:25].copy()
+    before = (
+        clf.inner.any_model.warm_up.filled,
+        clf.inner.any_model.warm_up.n_seen,
+        clf.inner.any_model.warm_up.numbers[:25].copy(),
+    )
     clf.decision_function(X)
     clf.predict(X)
-    after = clf._model.warm_up
+    after = clf.inner.any_model.warm_up
     assert (after.filled, after.n_seen) == before[:2]
     np.testing.assert_array_equal(after.numbers[:25], before[2])

@@ -57,7 +57,7 @@ def test_outputs_are_those_of_models_without_the_row(seed, n, p, C, strength, ga
 def settled(X, Y, **parameters):
     """A classifier and its scaled batch."""
     clf = EvolvingFuzzyClassifier(**parameters).fit(X, Y)
-    return clf, clf._model.trained(), clf._model.scale(X)
+    return clf, clf.inner.any_model.trained(), clf.inner.any_model.scale(X)
 
 
 def naive_choice(rules, Z, Y, unit, intercept_ridge):
@@ -186,7 +186,7 @@ def test_it_comes_back_with_the_model(way, chosen, tmp_path, state_of, assert_sa
         twin = pickle.loads(pickle.dumps(chosen))
     else:
         twin = copy.deepcopy(chosen)
-        twin._model = put_together(*take_apart(chosen._model))
+        twin.inner.replace_model(put_together(*take_apart(chosen.inner.any_model)))
     assert twin.local_ridge_ == chosen.local_ridge_
     wider = np.column_stack([Y, Y[:, 0]])  # a new label: the settings are made anew
     assert np.array_equal(twin.test_then_train(X[200:], wider[200:]), chosen.test_then_train(X[200:], wider[200:]))
@@ -197,9 +197,9 @@ def test_a_united_model_keeps_its_own(chosen):
     X, Y = REGIONS
     other = chosen.sibling().partial_fit(X[200:], Y[200:])
     assert other.local_ridge_ == chosen.local_ridge_
-    other._model.local_ridge = 7.0
-    other._model.rules.settings = other._model.settings()
-    united = merge(chosen._model, other._model, 3, [0, 1, 2])
+    other.inner.any_model.local_ridge = 7.0
+    other.inner.any_model.rules.settings = other.inner.any_model.settings()
+    united = merge(chosen.inner.any_model, other.inner.any_model, 3, [0, 1, 2])
     assert united.local_ridge == chosen.local_ridge_
     gamma = chosen.local_ridge_ * chosen.ridge_ * np.append(np.ones(6), 0.01)
     rules = united.trained()
@@ -209,7 +209,7 @@ def test_a_united_model_keeps_its_own(chosen):
 
 
 def test_more_labels_and_features_keep_it(chosen):
-    model, gamma = chosen._model, chosen.local_ridge_ * chosen.ridge_
+    model, gamma = chosen.inner.any_model, chosen.local_ridge_ * chosen.ridge_
     model.grow_labels(5)
     assert model.trained().settings.anchor[0] == gamma
     grow_features(model, [np.arange(5.0)])

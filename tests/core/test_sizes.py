@@ -43,7 +43,7 @@ WRONG = {
 
 
 def state(clf):
-    return [array.copy() for array in clf._model.rules.arrays]
+    return [array.copy() for array in clf.inner.any_model.rules.arrays]
 
 
 def test_what_fits_passes():
@@ -54,7 +54,7 @@ def test_what_fits_passes():
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_batch_that_does_not_fit_is_refused(wrong, trained):
     before = state(trained)
-    rules, scaler = trained._model.rules, trained._model.scaler
+    rules, scaler = trained.inner.any_model.rules, trained.inner.any_model.scaler
     given = batch(**WRONG[wrong])
     with pytest.raises(InternalError, match="do not fit") as error:
         rules.learn_raw(given, scaler)
@@ -68,20 +68,24 @@ def test_a_batch_that_does_not_fit_is_refused(wrong, trained):
 @pytest.mark.parametrize("rows", [1, 100])
 def test_rows_of_another_width_are_not_answered(width, rows, trained):
     Z = np.zeros((rows, width))
-    for ask in (trained._model.rules.outputs, trained._model.rules.memberships, trained._model.scale):
+    for ask in (
+        trained.inner.any_model.rules.outputs,
+        trained.inner.any_model.rules.memberships,
+        trained.inner.any_model.scale,
+    ):
         with pytest.raises(InternalError):
             ask(Z)
 
 
 def test_a_model_and_its_counters_must_be_as_wide(trained):
-    trained._model.n_answers = np.zeros(K - 1)
+    trained.inner.any_model.n_answers = np.zeros(K - 1)
     with pytest.raises(InternalError, match="2 labels"):
-        trained._model.learn(Batch(np.zeros((1, P)), np.zeros((1, K))))
+        trained.inner.any_model.learn(Batch(np.zeros((1, P)), np.zeros((1, K))))
 
 
 @pytest.mark.parametrize("optimise", ["macro_f1", "micro_f1", "balanced", "subset_accuracy"])
 def test_decisions_refuse_what_does_not_fit(optimise, stream):
-    counts = EvolvingFuzzyClassifier(max_rules=2, optimise=optimise).fit(*stream)._model.decisions
+    counts = EvolvingFuzzyClassifier(max_rules=2, optimise=optimise).fit(*stream).inner.any_model.decisions
     Y = np.zeros((N, K))
     wrong = (
         {"outputs": np.zeros((N, K + 1))},
@@ -105,12 +109,12 @@ def test_error_feedback_refuses_what_does_not_fit():
 
 def test_second_moments_refuse_rules_they_do_not_fit(trained, stream):
     moments = SecondMoments()
-    moments.update(trained._model, stream[0])
+    moments.update(trained.inner.any_model, stream[0])
     other = copy.deepcopy(trained)
     moments._moments = type(moments._moments)(*(part[:2] for part in moments._moments))
     moments._fits = lambda rules: True
     with pytest.raises(InternalError):
-        moments.update(other._model, stream[0])
+        moments.update(other.inner.any_model, stream[0])
 
 
 @pytest.mark.parametrize("kind", [QuantileSelector, TokenSelector, FirstCome])

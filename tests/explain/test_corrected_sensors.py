@@ -80,7 +80,10 @@ def test_nothing_is_said_without_a_correction(learned):
     assert "since row" not in clf.rules_.text + clf.explain(X[0]).text
     assert clf.rules_.to_dict()["corrections"] == {}
     assert clf.explain(X[0]).to_dict()["corrections"] == {}
-    assert sensor_corrections(EvolvingFuzzyClassifier(follow_drift=False).fit(X, X > 0)._model.rules, FEATURES) == {}
+    assert (
+        sensor_corrections(EvolvingFuzzyClassifier(follow_drift=False).fit(X, X > 0).inner.any_model.rules, FEATURES)
+        == {}
+    )
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

@@ -111,11 +111,11 @@ def test_rows_are_in_the_leaf_whose_box_holds_them():
 def test_shown_rules_and_the_rest_have_all_samples():
     X, Y = pump_rows(3000, missing=0.04)
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y)
-    found = read_threshold_rules(clf._model, FEATURES, LABELS)[0]
+    found = read_threshold_rules(clf.inner.any_model, FEATURES, LABELS)[0]
     assert found.rest_support > 0.0
     shown, others = found.rules[: found.n_shown], found.rules[found.n_shown :]
     assert found.rest_support == pytest.approx(sum(rule.support for rule in others))
     assert found.rest_share * found.rest_support == pytest.approx(sum(r.share * r.support for r in others))
-    t = clf._model.thresholds.arrays
+    t = clf.inner.any_model.thresholds.arrays
     everything = t.sums[0, t.feature[0] == LEAF, SUM_1].sum()
     assert sum(rule.support for rule in shown) + found.rest_support == pytest.approx(everything)

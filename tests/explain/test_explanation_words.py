@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from choices import first_quick
 from pump_stream import FEATURES, LABELS, pump_rows
@@ -50,6 +51,38 @@ def test_of_classes_the_largest_output_is_named(blobs):
         end = "the largest" if why.predicted[c] else f"the largest is {why.total.max():.3f}"
         assert f"output {why.total[c]:.3f}, {end}" in line
     assert all(label["threshold"] is None for label in why.to_dict()["labels"])
+
+
+@pytest.mark.parametrize(
+    ("shift", "words"),
+    [("late", "shift is late"), (None, "shift (missing)"), ("dawn", "shift is none of the texts seen")],
+)
+@pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
+def test_a_column_of_texts_is_one_part_of_the_output(shift, words):
+    rng = np.random.default_rng(1)
+    shifts, machines = rng.choice(["early", "late", "night"], 200), rng.choice(["M-1", "M-2"], 200)
+    X = pd.DataFrame({"heat": rng.normal(size=200), "shift": shifts, "machine": machines})
+    leak = (X["shift"] == "late") & (X["machine"] == "M-1") | (X["heat"] > 1.0)
+    clf = EvolvingFuzzyClassifier(max_rules=4, threshold_rules=False).fit(X, leak.to_frame("leak").astype(float))
+    why = clf.explain(pd.DataFrame({"heat": [0.5], "shift": [shift], "machine": ["M-1"]}))
+    texts = re.split(r" = |, (?=[+-]\d)", why.text.splitlines()[0])[1:]
+    parts = {text.partition(" ")[2].partition(" (0.5")[0]: float(text.partition(" ")[0]) for text in texts}
+    assert parts.keys() == {"start value", "heat", words, "machine is M-1"}
+    features = [name.startswith("shift=") for name in why.feature_names]
+    assert parts[words] == pytest.approx(why.by_feature[:-1][features, 0].sum(), abs=5.1e-4)
+
+
+@pytest.mark.parametrize(("on", "words"), [([1.0, 1.0, 0.0], "M-01 and M-02"), ([0.5, 0.0, 1.0], "M-03")])
+def test_columns_of_0_and_1_may_have_several_texts_or_other_numbers(pump, on, words):
+    text = pump.explain(np.array([np.nan, np.nan, np.nan, *on])).text
+    assert f"machine is {words}," in text
+    assert ("machine=M-01 (0.5" in text) == (on[0] == 0.5)
+
+
+def test_a_row_without_features_has_the_start_value_alone(pump):
+    why = pump.explain(np.full(len(FEATURES), np.nan))
+    for rate, line in zip(why.total, why.text.splitlines()[:-1], strict=True):
+        assert line.endswith(f" = {rate:+.3f} start value")
 
 
 def test_a_row_without_features_has_no_path(pump):

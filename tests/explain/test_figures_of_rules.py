@@ -41,7 +41,7 @@ def test_terms_are_marked(six_rules):
 def test_correlations_on_samples_are_weighted_by_membership(six_rules, stream):
     X, Y = stream
     i = 2
-    rule = int(six_rules._model.rules.arrays.identity[i + 1])
+    rule = int(six_rules.inner.any_model.rules.arrays.identity[i + 1])
     values = figures.label_correlations(six_rules, rule, X=X, Y=Y).images[0].get_array()
     local = np.cov(Y.T, aweights=six_rules.memberships(X)[:, i])
     local /= np.sqrt(np.outer(np.diag(local), np.diag(local)))
@@ -51,7 +51,7 @@ def test_correlations_on_samples_are_weighted_by_membership(six_rules, stream):
 
 
 def test_models_that_couple_labels_need_no_samples(rotated_rules):
-    a, C = rotated_rules._model.rules.arrays, rotated_rules.n_rules_
+    a, C = rotated_rules.inner.any_model.rules.arrays, rotated_rules.n_rules_
     used = slice(1, C + 1)
     moments = LabelMoments(a.Q[used], a.ybar[used], a.mass[used])
     axes = figures.label_correlations(rotated_rules, int(a.identity[1]))
@@ -140,7 +140,7 @@ def test_a_written_rule_has_a_life_with_a_name_and_what_the_data_did_to_it(strea
     X, Y = stream
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X, Y)
     number = clf.rulebook.add('IF x0 ABOVE 0 THEN label0 LIKELY CALLED "hot"')
-    rules = clf._model.trained()
+    rules = clf.inner.any_model.trained()
     for kind in ("rule contradicted", "rule restored", "rule dropped"):
         rules.log(kind, number, None)
     assert not lives(clf.figure_data())[number].alive

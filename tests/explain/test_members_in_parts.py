@@ -27,7 +27,7 @@ def at(moment):
         X, Y = moved_stream()
         clf = classifier_of(X, Y)
         clf.partial_fit(X[80 : MOMENTS[moment]], Y[80 : MOMENTS[moment]])
-        m = clf._model.trained().members
+        m = clf.inner.any_model.trained().members
         assert (m.clock[BORN] == NEVER) == (moment == "before the fast member")
         assert moment != "trial" or m.trial[IS_ON]
         assert moment != "corrected" or m.views[OFFSET].any()
@@ -73,7 +73,7 @@ def test_parts_add_up_where_rules_are_locked():
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_the_linear_part_is_the_output_of_the_linear_member_times_its_weight(moment):
-    model = at(moment)._model
+    model = at(moment).inner.any_model
     rules = model.trained()
     for x in rows_with_gaps():
         part, s = linear_part(model, x[None]), linear_scores(rules, x[None])[0]
@@ -87,7 +87,7 @@ def test_the_linear_part_is_the_output_of_the_linear_member_times_its_weight(mom
 
 def test_slopes_of_the_linear_part_are_those_of_the_output():
     clf = at("corrected")
-    model = clf._model
+    model = clf.inner.any_model
     rules = model.trained()
     x = moved_stream()[0][2310]
     part = linear_part(model, x[None])
@@ -112,13 +112,13 @@ def test_the_linear_rule_is_printed_where_it_has_a_weight():
     X, Y = linear_stream()
     clf = classifier_of(X, Y, max_rules=20)
     clf.partial_fit(X[80:], Y[80:])
-    weights = clf._model.trained().mixer_weights[LINEAR]
+    weights = clf.inner.any_model.trained().mixer_weights[LINEAR]
     assert (weights > 0.3).any()
     text = str(clf.rules_)
     assert "the linear rule" in text
     for c in range(2):
         assert (f"label{c} ({weights[c]:.0%} of its output)" in text) == (weights[c] >= 0.01)
-    slopes = clf._model.trained().members.W[:, :-1]
+    slopes = clf.inner.any_model.trained().members.W[:, :-1]
     c = int(np.argmax(weights))
     strongest = f"x{np.argmax(np.abs(slopes[c]))}"
     line = next(line for line in text.splitlines() if f"label{c} (" in line)
@@ -134,7 +134,7 @@ def test_the_linear_rule_is_not_printed_where_it_has_none():
     Y[:, :] = (np.abs(X[:, :1] / X[:, 0].std()) > 0.7).astype(float)  # no line helps
     clf = classifier_of(X, Y, max_rules=20)
     clf.partial_fit(X[80:], Y[80:])
-    assert clf._model.trained().mixer_weights[LINEAR].max() < 0.01
+    assert clf.inner.any_model.trained().mixer_weights[LINEAR].max() < 0.01
     assert "linear rule" not in str(clf.rules_)
     plain = classifier_of(X, Y, follow_drift=False)
     assert "linear rule" not in str(plain.rules_)

@@ -36,7 +36,7 @@ def test_top_rules_of_a_label_have_its_threshold_rules(pump):
 
 
 def test_regions_name_features_that_are_relevant_for_a_label_they_matter_to(pump):
-    relevant = tree_reader(pump._model, FEATURES, LABELS).relevant(0)
+    relevant = tree_reader(pump.inner.any_model, FEATURES, LABELS).relevant(0)
     allowed = {name for name, is_relevant in zip(FEATURES, relevant, strict=True) if is_relevant}
     restricted = 0
     for rule in pump.rules_:
@@ -53,7 +53,7 @@ def test_where_all_gates_are_closed_rules_are_as_without(rows, says):
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(rows, 3)), (rng.random((rows, 2)) < 0.4).astype(float)
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y)
-    assert not clf._model.thresholds.arrays.gate[:, IS_OPEN].any()
+    assert not clf.inner.any_model.thresholds.arrays.gate[:, IS_OPEN].any()
     plain = EvolvingFuzzyClassifier(threshold_rules=False).partial_fit(X, Y)
     assert (NO_THRESHOLD in clf.rules_.text) == says
     assert NO_THRESHOLD not in plain.rules_.text
@@ -61,7 +61,7 @@ def test_where_all_gates_are_closed_rules_are_as_without(rows, says):
 
 
 def test_the_fidelity_is_that_of_the_features_that_may_be_kept(pump):
-    model = pump._model
+    model = pump.inner.any_model
     allowed = np.zeros((model.trained().n_rules, 6), bool)
     allowed[:, :2], allowed[0, 3] = True, True
     short = shorten(model, 1.0, allowed=allowed)
@@ -72,7 +72,7 @@ def test_the_fidelity_is_that_of_the_features_that_may_be_kept(pump):
 
 def test_a_categorical_column_fills_one_place_in_a_short_rule(pump):
     columns = [[3, 4, 5]]
-    for kept in shorten(pump._model, 0.0, columns=columns).kept:
+    for kept in shorten(pump.inner.any_model, 0.0, columns=columns).kept:
         assert len(kept) == 3
         assert sum(j in columns[0] for j in kept) <= 1
 

@@ -30,8 +30,8 @@ def drifted():
     X, Y = DriftingStream(n_features=5, n_labels=4, n_regions=4, drift_every=0, seed=4).take(1000)
     Y[700:, :2] = 1.0 - Y[700:, :2]
     clf = EvolvingFuzzyClassifier(max_rules=8).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
-    clf._model.rules.members.losses[:] = [[0.11], [0.1], [0.1]]  # the slow member has an advantage of 10 %
-    np.testing.assert_allclose(clf._model.rules.mixer_weights, 1.0 / 3.0)
+    clf.inner.any_model.rules.members.losses[:] = [[0.11], [0.1], [0.1]]  # the slow member has an advantage of 10 %
+    np.testing.assert_allclose(clf.inner.any_model.rules.mixer_weights, 1.0 / 3.0)
     return clf
 
 
@@ -84,7 +84,7 @@ def test_a_change_turns_the_label_and_a_missing_feature_is_left_alone(profile, x
 def test_no_smaller_change_would_do_within_one_rule():
     X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=0).take(200)
     clf = EvolvingFuzzyClassifier(max_rules=1, scaling="standard", follow_drift=False).fit(X, Y)
-    model = clf._model
+    model = clf.inner.any_model
     for x in X[:20]:
         for c, flip in enumerate(clf.explain(x).counterfactuals):
             z, w = model.scale(x[None])[0], model.trained().weights(1)
@@ -100,7 +100,7 @@ def test_no_smaller_change_would_do_within_one_rule():
 
 def test_what_no_feature_moves_has_no_change(trained, stream):
     x = stream[0][0]
-    model, names = trained._model, ([f"x{j}" for j in range(4)], ["a", "b"])
+    model, names = trained.inner.any_model, ([f"x{j}" for j in range(4)], ["a", "b"])
     still = np.zeros((4, 2)), np.array([0.2, 0.7])
 
     def answer(rows):
@@ -113,12 +113,12 @@ def test_what_no_feature_moves_has_no_change(trained, stream):
 @pytest.mark.parametrize("profile", PROFILES)
 def test_novelty_is_the_models_own_criterion(profile):
     clf = learned(profile, max_rules=60, vigilance=0.8 if profile == "default" else 0.3)
-    rules = clf._model.trained()
+    rules = clf.inner.any_model.trained()
     rng = np.random.default_rng(0)
     novel = []
     for x in rng.normal(size=(60, 5)) * rng.uniform(0.1, 6.0, size=(60, 1)):
         why = clf.explain(x)
-        D = rules.memberships(clf._model.scale(x[None]))[1][0]
+        D = rules.memberships(clf.inner.any_model.scale(x[None]))[1][0]
         assert why.novelty.distance == pytest.approx(np.sqrt(D.min()))
         assert why.novelty.novel == (why.novelty.distance > why.novelty.border)
         if profile == "default":
@@ -133,10 +133,10 @@ def test_novelty_is_the_models_own_criterion(profile):
 
 def test_a_full_rule_base_measures_by_what_it_is_used_to():
     clf = classifier("default")
-    rules = clf._model.trained()
+    rules = clf.inner.any_model.trained()
     strange = rules.arrays.winner_stats
     border = np.sqrt(strange[1] + 6.0 * np.sqrt(strange[2]))
-    assert check_novelty(clf._model, np.full(rules.n_rules, 0.1)).border == pytest.approx(border)
+    assert check_novelty(clf.inner.any_model, np.full(rules.n_rules, 0.1)).border == pytest.approx(border)
 
 
 def test_nothing_is_novel_before_enough_was_seen(stream):

@@ -18,7 +18,7 @@ from evolabel.explain.figures.planes import discriminants, plane_of
 def test_outlines_are_the_marginal_covariance_in_units(kind, request):
     """In scores every point of an outline is one spread from the centre, by the covariance of the two features."""
     clf = request.getfixturevalue(kind)
-    model, p = clf._model, 4
+    model, p = clf.inner.any_model, 4
     axes = figures.rule_map(clf, ("x2", 0), top=100)
     plane = plane_of(clf.figure_data(), ("x2", 0))
     assert len(axes.patches) == clf.n_rules_
@@ -46,8 +46,8 @@ def test_discriminants_have_unit_variance_and_find_the_direction_that_matters():
     X = rng.normal(size=(400, 5))
     Y = (X @ [[1.0], [0.0], [0.0], [-1.0], [0.0]] > 0.0).astype(float)
     clf = EvolvingFuzzyClassifier(max_rules=4, scaling="standard").fit(X, Y)
-    V, mean, _ = discriminants(clf._model.rules)
-    places = (clf._model.scale(X) - mean) @ V
+    V, mean, _ = discriminants(clf.inner.any_model.rules)
+    places = (clf.inner.any_model.scale(X) - mean) @ V
     np.testing.assert_allclose(places.var(axis=0), 1.0, rtol=1e-2)
     assert abs(np.corrcoef(places[:, 0], X[:, 0] - X[:, 3])[0, 1]) > 0.99
 

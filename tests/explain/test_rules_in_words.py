@@ -45,7 +45,7 @@ def test_the_text_is_a_rule_with_conditions_and_outcomes(clf):
 @pytest.mark.parametrize("covariance", ["diag", "full"])
 def test_conditions_are_shadows_in_original_units(stream, scaling, covariance):
     clf = named_classifier(stream, scaling=scaling, covariance=covariance)
-    model = clf._model
+    model = clf.inner.any_model
     words = stream_terms(model, FEATURES)
     rules, a = model.trained(), model.trained().arrays
     for slot, rule in enumerate(clf.rules_, start=1):
@@ -98,7 +98,7 @@ def test_labels_are_judged_by_their_share(share, usual, judgement):
 
 
 def test_certainty_is_what_one_more_sample_would_leave(clf):
-    rules = clf._model.trained()
+    rules = clf.inner.any_model.trained()
     for slot, rule in enumerate(clf.rules_, start=1):
         r = np.append(rules.arrays.c[slot], 1.0)
         assert rule.certainty == pytest.approx(1.0 / (1.0 + r @ rules.inverse(slot) @ r))
@@ -110,7 +110,7 @@ def test_rows_decide_about_reported_fidelity_and_activity(clf, stream):
     X = pd.DataFrame(1000.0 + 50.0 * stream[0][:40], columns=FEATURES)
     X.iloc[0, 0] = np.nan
     read = clf.describe(X, fidelity=0.8)
-    complete = X.fillna({"heat": clf._model.scaler.inverse(clf._model.rules.arrays.c[:1])[0, 0]})
+    complete = X.fillna({"heat": clf.inner.any_model.scaler.inverse(clf.inner.any_model.rules.arrays.c[:1])[0, 0]})
     np.testing.assert_allclose([rule.activity for rule in read], clf.memberships(complete).mean(axis=0), atol=1e-12)
     assert len(clf.describe(X, fidelity=1.0)[0].conditions) >= len(read[0].conditions)
     with pytest.raises(ParameterError, match="fidelity"):
@@ -171,7 +171,7 @@ def test_there_are_no_rules_to_show_while_the_warm_up_lasts(warming):
 def test_a_sibling_has_no_rules_yet_but_has_terms(clf, stream):
     twin = clf.sibling()
     assert twin.rules_ == []
-    edges = stream_terms(twin._model, FEATURES).edges
+    edges = stream_terms(twin.inner.any_model, FEATURES).edges
     assert (np.diff(edges, axis=1) > 0.0).all()
     with pytest.raises(StateError, match="no rules yet"):
         twin.explain(pd.DataFrame(stream[0][:1], columns=FEATURES))

@@ -27,7 +27,7 @@ PROFILES = [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper]
 @pytest.fixture(scope="module", params=PROFILES, ids=["default", "paper"])
 def model(request):
     X, Y = DriftingStream(n_features=6, n_labels=4, n_regions=4, drift_every=0, seed=1).take(300)
-    return request.param(max_rules=8).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])._model
+    return request.param(max_rules=8).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:]).inner.any_model
 
 
 @pytest.fixture(scope="module")
@@ -114,13 +114,13 @@ def test_the_feature_that_separates_rules_is_kept():
     X = rng.normal(size=(60, 6))
     X[30:, 4] += 100.0
     clf = EvolvingFuzzyClassifier(max_rules=2, scaling="standard").fit(X, (X[:, [4]] > 50.0).astype(int))
-    short = shorten(clf._model, fewest=1)
+    short = shorten(clf.inner.any_model, fewest=1)
     assert [features.tolist() for features in short.kept] == [[4], [4]]
 
 
 def test_reference_rows_look_like_the_stream():
     X, Y = DriftingStream(n_features=4, n_labels=2, drift_every=0, seed=2).take(600)
-    model = EvolvingFuzzyClassifier(scaling="standard").fit(X, Y)._model
+    model = EvolvingFuzzyClassifier(scaling="standard").fit(X, Y).inner.any_model
     rows, Z = reference_rows(model, 4000), model.scale(X)
     np.testing.assert_allclose(rows.mean(axis=0), Z.mean(axis=0), atol=0.1)
     np.testing.assert_allclose(rows.std(axis=0), Z.std(axis=0), rtol=0.1)
@@ -135,7 +135,7 @@ def test_the_largest_output_decides_between_classes():
 def test_relevance_is_the_squared_correlation_with_each_label(stream):
     X, Y = stream
     clf = EvolvingFuzzyClassifier(scaling="standard").fit(X[:60], Y[:60]).partial_fit(X[60:], Y[60:])
-    Z = clf._model.scale(X)
+    Z = clf.inner.any_model.scale(X)
     expected = [[np.corrcoef(Z[:, j], Y[:, c])[0, 1] ** 2 for j in range(4)] for c in range(3)]
     np.testing.assert_allclose(clf.relevance_.by_label, expected, atol=1e-10)
     overall = np.max(expected, axis=0)

@@ -18,7 +18,7 @@ def skewed(rows, seed, shift=0.0):
 
 
 def words_of(clf):
-    return stream_terms(clf._model, [f"x{j}" for j in range(clf.n_features_in_)])
+    return stream_terms(clf.inner.any_model, [f"x{j}" for j in range(clf.n_features_in_)])
 
 
 def shares_below(X, words):

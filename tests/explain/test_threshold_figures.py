@@ -166,7 +166,7 @@ def test_edges_stand_where_they_are_printed(pump):
     assert sorted(line.get_xdata()[0] for line in axes.get_lines()) == pytest.approx(ends)
     assert all(text.strip().startswith("leak: ") for text in words(axes))
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    t = pump._model.thresholds.arrays
+    t = pump.inner.any_model.thresholds.arrays
     recent = t.rows[:2000] >= 0
     positives = int(t.Y[:2000, 0][recent].sum())
     assert legend[0].startswith(f"leak: {positives} rows")

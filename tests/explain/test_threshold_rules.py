@@ -134,7 +134,7 @@ def test_numbers_are_printed_with_the_digits_that_are_known():
 
 @pytest.mark.compiled
 def test_boxes_hold_exactly_the_rows_of_their_leaves(pump):
-    t = pump._model.thresholds.arrays
+    t = pump.inner.any_model.thresholds.arrays
     for k in range(2):
         boxes = read_leaves(t, k)
         for x in t.X[t.rows >= 0][:200]:
@@ -144,7 +144,7 @@ def test_boxes_hold_exactly_the_rows_of_their_leaves(pump):
 
 @pytest.mark.compiled
 def test_the_rule_of_the_stream_is_printed(pump):
-    found = read_threshold_rules(pump._model, FEATURES, LABELS)
+    found = read_threshold_rules(pump.inner.any_model, FEATURES, LABELS)
     assert [rules.label for rules in found] == ["leak"]
     best = found[0].rules[0]
     assert best.share > 0.95
@@ -158,7 +158,7 @@ def test_the_rule_of_the_stream_is_printed(pump):
 
 @pytest.mark.compiled
 def test_all_forms_have_the_rules(pump):
-    found = read_threshold_rules(pump._model, FEATURES, LABELS)[0]
+    found = read_threshold_rules(pump.inner.any_model, FEATURES, LABELS)[0]
     assert found.rules[0].words(lambda name: f"`{name}`") in found.markdown()
     assert found.html().count("<li>") == found.n_shown + 1
     whole = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -206,9 +206,9 @@ def naive_relevance(t, k):
 
 @pytest.mark.compiled
 def test_relevance_is_that_of_its_definition(pump):
-    t = pump._model.thresholds.arrays
+    t = pump.inner.any_model.thresholds.arrays
     np.testing.assert_allclose(tree_relevance(t, 0), naive_relevance(t, 0), rtol=1e-12, atol=1e-15)
-    relevant = tree_reader(pump._model, FEATURES, LABELS).relevant(0)
+    relevant = tree_reader(pump.inner.any_model, FEATURES, LABELS).relevant(0)
     assert relevant[[0, 1, 3, 4, 5]].all()  # the machine as a whole
 
 

@@ -26,12 +26,12 @@ def sample_rows():
 
 
 def explained(clf, x, correct=None, threshold=0.5):
-    return explain_sample(clf._model, x[None], FEATURES, LABELS, threshold=threshold, correct=correct)
+    return explain_sample(clf.inner.any_model, x[None], FEATURES, LABELS, threshold=threshold, correct=correct)
 
 
 def test_parts_add_up(pump):
     for x in sample_rows():
-        why, outputs = explained(pump, x), pump._model.outputs(x[None])[0]
+        why, outputs = explained(pump, x), pump.inner.any_model.outputs(x[None])[0]
         np.testing.assert_allclose(why.total, outputs, rtol=0, atol=1e-12)
         parts = why.by_rule.sum(axis=0) + why.linear.sum(axis=0) + why.thresholds
         np.testing.assert_allclose(parts, outputs, rtol=0, atol=1e-12)
@@ -46,7 +46,7 @@ def test_parts_add_up_with_feedback(pump):
 
     for x in sample_rows()[::4]:
         why = explained(pump, x, correct)
-        outputs = correct(x[None]).of(pump._model.outputs(x[None]))[0]
+        outputs = correct(x[None]).of(pump.inner.any_model.outputs(x[None]))[0]
         np.testing.assert_allclose(why.total, outputs, rtol=0, atol=1e-12)
 
 
@@ -54,11 +54,11 @@ def test_parts_add_up_where_a_sensor_has_moved():
     X, Y = pump_rows(3500)
     X[2500:, 2] += 8.0
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)
-    assert clf._model.trained().members.views[OFFSET].any()
-    assert clf._model.thresholds.arrays.gate[0, IS_OPEN]
+    assert clf.inner.any_model.trained().members.views[OFFSET].any()
+    assert clf.inner.any_model.thresholds.arrays.gate[0, IS_OPEN]
     for x in sample_rows()[::3]:
         why = explained(clf, x)
-        np.testing.assert_allclose(why.total, clf._model.outputs(x[None])[0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(why.total, clf.inner.any_model.outputs(x[None])[0], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -66,10 +66,10 @@ def test_parts_add_up_for_classes(classes):
     X, Y = pump_rows(2000)
     kinds = np.where(Y[:, 0] > 0.5, 1, np.where((X[:, 1] > 1.0) & (classes == 3), 2, 0))
     clf = EvolvingFuzzyClassifier().partial_fit(X, kinds)
-    assert clf._model.thresholds.has_say
+    assert clf.inner.any_model.thresholds.has_say
     for x in sample_rows()[::3]:
         why = clf.explain(x)
-        np.testing.assert_allclose(why.total, clf._model.outputs(x[None])[0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(why.total, clf.inner.any_model.outputs(x[None])[0], rtol=0, atol=1e-12)
         assert "decided" in why.text
         if classes == 2:
             assert abs(why.thresholds.sum()) < 1e-12
@@ -119,7 +119,7 @@ def turned(clf, x, change):
     if change.feature.startswith("machine"):
         row[3:] = 0.0
     row[FEATURES.index(change.feature)] = change.after
-    return clf._model.outputs(row[None])[0, 0] >= 0.5
+    return clf.inner.any_model.outputs(row[None])[0, 0] >= 0.5
 
 
 def test_the_smallest_change_crosses_an_edge_and_turns_the_label(pump):
@@ -130,7 +130,7 @@ def test_the_smallest_change_crosses_an_edge_and_turns_the_label(pump):
             continue
         crossed += change.across_threshold
         assert turned(pump, x, change) == change.turns_on
-        assert turned(pump, x, change) != (pump._model.outputs(x[None])[0, 0] >= 0.5)
+        assert turned(pump, x, change) != (pump.inner.any_model.outputs(x[None])[0, 0] >= 0.5)
     assert crossed >= 10
 
 
@@ -141,10 +141,10 @@ def test_no_smaller_change_of_the_same_feature_turns_the_label(pump):
             continue
         j = FEATURES.index(change.feature)
         rows = np.tile(x, (200, 1))
-        width = pump._model.thresholds.arrays.edge[0, :, 1].max()
+        width = pump.inner.any_model.thresholds.arrays.edge[0, :, 1].max()
         rows[:, j] = np.linspace(x[j], change.after - np.sign(change.after - x[j]) * width / 2, 200)
         if (change.after - x[j]) * (rows[-1, j] - x[j]) > 0.0:
-            on = pump._model.outputs(rows)[:, 0] >= 0.5
+            on = pump.inner.any_model.outputs(rows)[:, 0] >= 0.5
             assert (on == on[0]).all()
 
 

@@ -62,9 +62,9 @@ def test_a_stream_is_learned_as_by_the_twin(seed, p, K, exclusive, n):
     ("K", "options"),
     [
         (1, {"moved": 500}),  # a drift
-        (2, {"rare": True}),  # rare positives stay longer than the ring
+        pytest.param(2, {"rare": True}, marks=pytest.mark.slow),  # rare positives stay longer than the ring
         (2, {"exclusive": True}),
-        (4, {"exclusive": True}),
+        pytest.param(4, {"exclusive": True}, marks=pytest.mark.slow),
     ],
 )
 def test_long_streams_are_learned_as_by_the_twin(K, options):

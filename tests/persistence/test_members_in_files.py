@@ -38,14 +38,14 @@ def test_a_stored_model_goes_on_with_the_same_bits(moment, tmp_path):
     X, Y = stream()
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:rows], Y[80:rows])
-    assert is_it(clf._model.trained().members)
+    assert is_it(clf.inner.any_model.trained().members)
     clf.save(tmp_path / "model")
     twin = EvolvingFuzzyClassifier.load(tmp_path / "model")
-    assert state_of(twin._model) == state_of(clf._model)
+    assert state_of(twin.inner.any_model) == state_of(clf.inner.any_model)
     np.testing.assert_array_equal(twin.decision_function(X[:50]), clf.decision_function(X[:50]))
     later = slice(rows, None)
     np.testing.assert_array_equal(twin.test_then_train(X[later], Y[later]), clf.test_then_train(X[later], Y[later]))
-    assert state_of(twin._model) == state_of(clf._model)
+    assert state_of(twin.inner.any_model) == state_of(clf.inner.any_model)
     assert twin.events_ == clf.events_
 
 
@@ -55,7 +55,7 @@ def stored():
     X, Y = stream()
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:1450], Y[80:1450])
-    return take_apart(clf._model)
+    return take_apart(clf.inner.any_model)
 
 
 def changed(stored, name, change):
@@ -162,7 +162,7 @@ def test_members_of_a_model_that_does_not_follow_are_refused(stored, tmp_path):
     arrays, facts = stored
     X, Y = bent_stream(200)
     plain = classifier_of(X, Y, follow_drift=False)
-    own, about = take_apart(plain._model)
+    own, about = take_apart(plain.inner.any_model)
     assert not any(name.startswith("members.") for name in own)
     members = {name: array for name, array in arrays.items() if name.startswith("members.")}
     with pytest.raises(DataError, match="members"):

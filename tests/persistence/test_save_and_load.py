@@ -10,8 +10,8 @@ from evolabel.errors import ModelWriteError
 
 
 def assert_same_model(one, other):
-    arrays, facts = take_apart(one._model)
-    others, other_facts = take_apart(other._model)
+    arrays, facts = take_apart(one.inner.any_model)
+    others, other_facts = take_apart(other.inner.any_model)
     assert facts == other_facts
     assert arrays.keys() == others.keys()
     for name, array in arrays.items():

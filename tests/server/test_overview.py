@@ -12,7 +12,7 @@ from evolabel.server.web import overview
 from evolabel.server.web.charts import Bar, bar_chart, ticks
 from evolabel.server.web.label_rows import Drift, label_rows
 from server.people import add_person, browser, post
-from server.pumps import ANNA, call, run, samples
+from server.pumps import ANNA, call, run, samples, send
 
 
 def test_the_overview_of_a_project_without_samples_shows_how_to_send_one(sqlite, start):
@@ -42,6 +42,18 @@ def test_the_overview_counts_what_became_of_the_questions(database, start):
     assert "All is well" in shown
     assert "Asking is paused" in shown
     assert f"<b>{counts.causes['answered']}</b> answered" in shown
+
+
+def test_the_overview_counts_texts_that_are_none_of_the_choices(database, start):
+    service = start(database)
+    worker, client = service.workers["pumps"], browser(service, add_person(service))
+    run(worker, samples(20))
+    assert "unknown text" not in client.get("/p/pumps").text
+    for i, machine in enumerate(["M-07", None, "<b>", "M-07"]):
+        send(worker, {"id": f"new{i}", "x": {"pressure": 1.0, "flow": 1.0, "machine": machine}})
+        if i == 0:
+            assert "1 unknown text in the last 500: machine = M-07" in client.get("/p/pumps").text
+    assert "3 unknown texts in the last 500, most often machine = M-07" in client.get("/p/pumps").text
 
 
 def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):

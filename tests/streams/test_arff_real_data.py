@@ -7,14 +7,13 @@ from pathlib import Path
 import arff
 import numpy as np
 import pytest
+from choices import first_quick
 
 from evolabel.streams.arff.reader import read_arff
 
 FOLDER = Path(os.environ.get("EVOLABEL_DATA") or "nowhere")
 
 pytestmark = pytest.mark.data
-
-ROWS = 400
 
 
 def files():
@@ -29,10 +28,11 @@ def first_lines(path, rows):
     return "\n".join(lines[: start + rows])
 
 
+@pytest.mark.parametrize("rows", first_quick(80, 400))
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
-def test_another_reader_reads_the_same(path):
-    other = arff.loads(first_lines(path, ROWS))
-    data = read_arff(path, nominal="codes", rows=ROWS)
+def test_another_reader_reads_the_same(path, rows):
+    other = arff.loads(first_lines(path, rows))
+    data = read_arff(path, nominal="codes", rows=rows)
     columns = dict(zip(data.feature_names + data.label_names, np.hstack([data.X, data.Y]).T, strict=True))
     names = [name.replace("\\'", "'") for name, _ in other["attributes"]]
     assert sorted(columns) == sorted(names)

@@ -1,9 +1,14 @@
 """The streams of thresholds: labels follow from what is said to be true of them, and scores are what they say."""
 
+from functools import cache
+
+import concept_streams
 import numpy as np
 import pytest
 from concept_conjunctions import FAULTS, HALF, MACHINES, ROWS, SENSORS
-from concept_streams import EDGES_KNOWN, NAMES, SCORED_FROM, STAGGER, Stream, make_stream, one_hot
+from concept_streams import EDGES_KNOWN, NAMES, SCORED_FROM, STAGGER, Stream, one_hot
+
+make_stream = cache(concept_streams.make_stream)  # no test writes into a stream
 
 
 def column(stream, name):

@@ -17,7 +17,6 @@ from evolabel.active.selection import Selector, read_selector
 from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket
 from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.core.empty_rows import base_probabilities
 from evolabel.core.members.feedback.error_feedback import Correction
@@ -68,7 +67,7 @@ class Asking:
         self.annotators = AnnotatorPool() if annotators is None else annotators
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
-        self._inner = ClassifierInner(classifier)
+        self._inner = classifier.inner
         self.strategy = QueryStrategy(
             self._inner,
             self.bucket,

@@ -15,7 +15,6 @@ from evolabel.active.presets import paper_settings
 from evolabel.active.query import RANKING, Query
 from evolabel.active.selection import RandomSelector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
@@ -116,7 +115,7 @@ class ActiveLearner(Asking):
         if not named or len(named) < len(features) or len(set(labels)) < len(labels) or not labels:
             raise DataError("features and labels need one name each, all different; pass lists of names")
         coding = ColumnCoding(tuple(named), tuple(tuple(texts) if texts else None for texts in named.values()))
-        inner = ClassifierInner(EvolvingFuzzyClassifier() if classifier is None else classifier)
+        inner = (EvolvingFuzzyClassifier() if classifier is None else classifier).inner
         if inner.is_fitted:
             raise ParameterError("the classifier has learned rows already; pass it to ActiveLearner itself")
         model = inner.new_model(len(coding.feature_names), len(labels))
@@ -314,10 +313,10 @@ class ActiveLearner(Asking):
     @uninterrupted
     def replace_classifier(self, classifier: EvolvingFuzzyClassifier) -> None:
         """Go on with another trained `classifier` of the same features and labels; counts and questions stay."""
-        before, now = self._inner.fitted, ClassifierInner(classifier).fitted
+        before, now = self._inner.fitted, classifier.inner.fitted
         if not before.same_features(now) or before.targets.names != now.targets.names:
             raise DataError("the classifier has other features or labels; pass one trained on those of this learner")
-        self._inner.classifier = classifier
+        self._inner.classifier, self._inner.state = classifier, classifier.inner.state
 
     # ------------------------------------------------------------------ files
 

@@ -269,20 +269,23 @@ class QueryStrategy:
             labels = (mask if self.bucket.per == "labels" else ~labels) & ~self._retired_labels()
         if not labels.any():
             return self._described(Query(x, prediction, labels, (), scores, 0, value))
-        reasons, drawn = self._reasons(scores, labels, selector), None
+        by_label, drawn = self._reasons(scores, labels, selector), None
+        named = {name for why in by_label for name in why}
+        reasons = tuple(name for name in (*self._names, RANDOM) if name in named) or (RANKING,)
         if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
             reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
             drawn = labels & probes(value)
         query = Query(x, prediction, labels, reasons, scores, self.price_of(labels), value, drawn=drawn)
         query.label_reasons = tuple(
-            (PROBE,) if drawn is not None and drawn[k] else self._reasons(scores, np.arange(len(labels)) == k, selector)
-            for k in np.flatnonzero(labels)
+            (PROBE,) if drawn is not None and drawn[k] else why
+            for k, why in zip(np.flatnonzero(labels), by_label, strict=True)
         )
         return self._described(query)
 
     def _retired_labels(self) -> BoolArray:
         """The labels that are never asked for, (K,)."""
-        return np.isin(self.inner.label_names, list(self.retired))
+        names = self.inner.label_names
+        return np.isin(names, list(self.retired)) if self.retired else np.zeros(len(names), np.bool_)
 
     def _described(self, query: Query) -> Query:
         """The `query` with names, unfamiliar values in words and, if it asks, the probabilities of the labels."""
@@ -293,16 +296,23 @@ class QueryStrategy:
             query.probabilities = model.calibrator().probabilities(query.prediction[None])[0]
         return query
 
-    def _reasons(self, scores: Scores, labels: BoolArray, selector: Selector) -> tuple[str, ...]:
-        """Criteria whose scores of the labels asked for exceed their threshold, at the present ease of `selector`."""
+    def _reasons(self, scores: Scores, labels: BoolArray, selector: Selector) -> list[tuple[str, ...]]:
+        """For each of the `labels` asked for, the criteria whose `scores` exceed their threshold.
+
+        Scores are multiplied by the present ease of the `selector`.
+        """
+        n_asked = int(np.count_nonzero(labels))
         if selector.ignores_criteria:
-            return (RANDOM,)
-        fired, ease = [], selector.ease
+            return [(RANDOM,)] * n_asked
+        fired = list[list[str]]([] for _ in range(n_asked))
         for criterion in self._firing:
             score = scores[criterion.name]
-            if criterion.strength(score.reshape(1) if criterion.whole else score[labels]).max() * ease > 1.0:
-                fired.append(criterion.name)
-        return tuple(fired) or (RANKING,)
+            strength = criterion.strength(score.reshape(1) if criterion.whole else score[labels])
+            exceeded = np.broadcast_to(strength * selector.ease > 1.0, n_asked).tolist()
+            for reasons, exceeds in zip(fired, exceeded, strict=True):
+                if exceeds:
+                    reasons.append(criterion.name)
+        return [tuple(reasons) or (RANKING,) for reasons in fired]
 
     def price_of(self, labels: BoolArray) -> int:
         """Price of a question for these `labels` of a sample."""

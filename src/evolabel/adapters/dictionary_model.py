@@ -6,7 +6,6 @@ import numpy as np
 
 from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.samples import read_sample_weight
 from evolabel.core.batch import Batch
 from evolabel.core.feature_growth import grow_features, keep_features
@@ -34,7 +33,7 @@ class DictionaryModel:
     def __init__(self, labels: LabelColumns | ClassColumns, parameters: dict[str, Any]) -> None:
         self.parameters = parameters
         self.estimator = EvolvingFuzzyClassifier(**parameters)
-        self._inner = ClassifierInner(self.estimator)
+        self._inner = self.estimator.inner
         self._features = FeatureColumns()
         self._labels = labels
         self._waiting = WaitingFeatures()

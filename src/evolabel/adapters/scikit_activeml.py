@@ -210,7 +210,7 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
             raise ParameterError(f"reduce={self.reduce!r} is unknown; use one of {', '.join(_REDUCTIONS)}")
         if not isinstance(clf, EvolvingFuzzyClassifier):
             raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(clf).__name__}; pass one")
-        inner, criteria = ClassifierInner(clf), read_criteria(self.criteria, "labels")
+        inner, criteria = clf.inner, read_criteria(self.criteria, "labels")
         rows = inner.validate_rows(candidates)
         empty = rows_without_features(rows)
         note_empty(empty, "not asked about")

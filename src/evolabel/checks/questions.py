@@ -16,7 +16,6 @@ from evolabel.active.selection import SELECTORS, Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.checks.comparison import N_INITIAL, ROUNDING, expected_to_work, require, require_same, small_stream
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import ClassifierInner
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.typing import FloatArray
 
@@ -98,7 +97,7 @@ def check_selector(
         again = type(selector)(**{each: getattr(selector, each) for each in selector.parameters})
     require(repr(again) == repr(selector), f"{again!r} is made from the parameters of {selector!r}; name all of them")
     classifier, X, _ = _trained()
-    look = RowStatistics(ClassifierInner(classifier).model, X[N_INITIAL:])
+    look = RowStatistics(classifier.inner.model, X[N_INITIAL:])
     for per, width in (("samples", 1), ("labels", _N_LABELS)):
         chosen = read_criteria(criteria, per)
         ready = copy.deepcopy(selector)
@@ -112,7 +111,7 @@ def check_selector(
 
 def _check_scores(criterion: Criterion, classifier: EvolvingFuzzyClassifier, X: FloatArray) -> None:
     """Check the scores of a criterion by a trained classifier, all rows at once and row by row."""
-    name, model, kept = type(criterion).__name__, ClassifierInner(classifier).model, X.copy()
+    name, model, kept = type(criterion).__name__, classifier.inner.model, X.copy()
     before = classifier.decision_function(X)
     scores = np.asarray(criterion.score(RowStatistics(model, X)), np.float64)
     todo = "read the rows and the model only"

@@ -226,20 +226,20 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
         first, second = (self, other) if id(self) < id(other) else (other, self)
         with first.inner.lock, second.inner.lock:  # always in this order, else two merges could wait for each other
-            mine, theirs = self._trained(), other.inner.trained_model
+            mine, theirs = self._state.trained_model(), other.inner.trained_model
             self.inner.check_mergeable(other)
             targets = other.inner.targets
-            coding = joined(self._targets, targets)
+            coding = joined(self._state.targets, targets)
             at, classes = places(targets, coding), isinstance(coding, ClassCodes)
             merged = merge(mine, theirs, coding.size, at, exclusive=classes)
-            self.__dict__.update(_model=merged, _targets=coding)  # one step
+            self._state.replace(merged, coding)
         return self
 
     @exclusive
     def sibling(self) -> "EvolvingFuzzyClassifier":
         """Return a classifier without samples but with this one's scaling, ridges and labels, to be merged later."""
         twin = copy.deepcopy(self)
-        twin.__dict__["_model"] = empty_like(self._trained())
+        twin.inner.replace_model(empty_like(self._state.trained_model()))
         return twin
 
     # ------------------------------------------------------------------ answering
@@ -258,8 +258,8 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (n_samples, n_labels)
             For two classes their difference, (n_samples,).
         """
-        with self._lock:
-            outputs, targets = self._outputs(X), self._targets
+        with self._state.lock:
+            outputs, targets = self._outputs(X), self._state.targets
         if isinstance(targets, ClassCodes) and targets.size <= 2:
             return np.asarray(outputs[:, -1] - (outputs[:, 0] if targets.size == 2 else 0.0))
         return outputs
@@ -296,15 +296,16 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             the classes that may be true, at least one.
         """
         level = check_coverage(coverage)
-        P, calibrator = self._answers(X)[1], self._model.calibrator()
+        P, calibrator = self._answers(X)[1], self._state.model.calibrator()
         return calibrator.sets(P, calibrator.limits(level))
 
     def predict(self, X: object) -> AnyArray:
         """Return the labels of `X` as 0/1, eq. (4), (n_samples, n_labels); for a 1-D target the class of each row."""
-        with self._lock:
-            weighted = self._fitted_model().options.class_weight is not None
-            decided = self._decided(*(self._answers(X) if weighted else (self._outputs(X),)))
-            targets = self._targets
+        state = self._state
+        with state.lock:
+            weighted = state.fitted_model().options.class_weight is not None
+            outputs, P = self._answers(X) if weighted else (self._outputs(X), None)
+            decided, targets = state.decide(outputs, self.threshold, P), state.targets
             return targets.decode(decided) if isinstance(targets, ClassCodes) else decided.astype(np.int64)
 
     # ------------------------------------------------------------------ reading
@@ -313,7 +314,7 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     def memberships(self, X: object) -> FloatArray:
         """Return the membership of each row of `X` in each rule, (n_samples, n_rules); rows sum to 1."""
         rows = self._read(X)
-        model = self._trained()
+        model = self._state.trained_model()
         return model.trained().memberships(model.scale(rows))[0]
 
     @exclusive
@@ -322,9 +323,9 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
         `turns` is the most changes per label, each of another feature, that are offered because they would turn it.
         """
-        self._fitted_model()
+        self._state.fitted_model()
         rows, unseen = read_encoded(self, as_one_row(x), reset=False)
-        return self._explained(usable_values(rows), unseen=tuple(unseen), turns=turns)
+        return self.inner.explain_row(usable_values(rows), unseen=tuple(unseen), turns=turns)
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
@@ -340,16 +341,18 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         from evolabel.explain.read_rules import read_rules
 
         check_number("fidelity", fidelity, 0, 1)
-        model, rows = self._fitted_model(), None if X is None else self._read(X)
-        names, threshold = self._feature_names(), self._decision_threshold()
-        return read_rules(model, names, self._targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
+        model, rows = self._state.fitted_model(), None if X is None else self._read(X)
+        names, threshold = self.inner.feature_names, self._state.own_thresholds(self.threshold)
+        return read_rules(model, names, self._state.targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
 
     @exclusive
     def figure_data(self) -> "FigureData":
         """Return what `evolabel.explain.figures` read: the trained model, and names of its features and labels."""
         from evolabel.explain.figures.figure_data import FigureData
 
-        return FigureData(self._trained(), self._feature_names(), self._targets.names, self._decision_threshold())
+        state = self._state
+        thresholds = state.own_thresholds(self.threshold)
+        return FigureData(state.trained_model(), self.inner.feature_names, state.targets.names, thresholds)
 
     @uninterrupted
     def name_columns(self, features: Sequence[str], labels: Sequence[str], kinds: ColumnKinds = ONLY_NUMBERS) -> Self:
@@ -366,8 +369,8 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         """Write the model to one file at `path` (safetensors, no pickle), atomically."""
         from evolabel.classifier.storage import save_classifier
 
-        self._fitted_model()
-        self._options()
+        self._state.fitted_model()
+        self.inner.options()
         save_classifier(self, path)
 
     @classmethod
@@ -379,12 +382,14 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     # ------------------------------------------------------------------ inner workings
 
-    def __getstate__(self) -> dict[str, Any]:
-        """All attributes; the lock belongs to this object alone."""
-        return dict(self.__dict__)
+    def __copy__(self) -> Self:
+        """A copy with the same model, and a lock of its own."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, _state=copy.copy(self._state))
+        return made
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
+        return self._state.is_fitted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,10 +1,9 @@
-"""`ClassifierInner`: what other rooms of the library may use of a classifier besides its public methods.
-
-It is the only module that reads private attributes of the estimator.
-"""
+"""`ClassifierInner`: what other rooms of the library may use of a classifier besides its public methods."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from evolabel import errors
 from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
+from evolabel._utils.validation import whole_number
 from evolabel.classifier.deciding import renamed_weights
 from evolabel.classifier.named_columns import check_column_names, read_mapping
 from evolabel.classifier.samples import (
@@ -19,14 +19,22 @@ from evolabel.classifier.samples import (
     as_matrix,
     as_one_row,
     is_checked_shape,
+    keep_coding,
+    known_coding,
     read_encoded,
+    rows_without_features,
     usable_values,
 )
+from evolabel.classifier.state import ClassifierState
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
-from evolabel.core.options import Options
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback
+from evolabel.core.members.mixture import corrected
+from evolabel.core.memory_need import check_memory
+from evolabel.core.model import StreamModel
+from evolabel.core.options import Options, option_names
 from evolabel.core.protocols import Model
-from evolabel.core.rules.events import Event
+from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, StateError
 from evolabel.explain.text_columns import text_features
@@ -36,7 +44,6 @@ from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-    from evolabel.core.model import StreamModel
     from evolabel.explain.explain_sample import Correct
     from evolabel.explain.prediction import Explanation
 
@@ -72,24 +79,26 @@ class ClassifierInner:
     ----------
     classifier : EvolvingFuzzyClassifier
         Classifier that is read and trained in place.
+    state : ClassifierState
+        Its state.
     """
 
-    def __init__(self, classifier: "EvolvingFuzzyClassifier") -> None:
-        self.classifier = classifier
+    def __init__(self, classifier: "EvolvingFuzzyClassifier", state: ClassifierState) -> None:
+        self.classifier, self.state = classifier, state
         self._by_order = False  # whether arrays without the classifier's feature names have come before
 
     @property
     def lock(self) -> Any:
         """The lock of the classifier."""
-        return self.classifier._lock
+        return self.state.lock
 
     @property
     def model(self) -> Model:
         """The model; NotTrainedError before the first rows, StateError if the classifier was trained on classes."""
-        known = self.classifier.__dict__
-        if type(known.get("_targets")) is LabelMatrix and "_model" in known:
-            return self.classifier._model
-        if not self.classifier.__sklearn_is_fitted__():
+        known = self.state.__dict__
+        if type(known.get("targets")) is LabelMatrix and "model" in known:
+            return self.state.model
+        if not self.state.is_fitted:
             raise errors.NotTrainedError(
                 "the classifier has no labels yet; call its fit with an initial batch, or partial_fit with a few rows"
             )
@@ -107,33 +116,34 @@ class ClassifierInner:
             )
 
     @property
-    def any_model(self) -> "StreamModel":
+    def any_model(self) -> StreamModel:
         """The model, whatever the target; NotTrainedError before the first rows."""
-        return self.classifier._fitted_model()
+        return self.state.fitted_model()
 
     @property
-    def trained_model(self) -> "StreamModel":
+    def trained_model(self) -> StreamModel:
         """The model, whatever the target; StateError during its warm-up."""
-        return self.classifier._trained()
+        return self.state.trained_model()
 
     @property
     def feature_names(self) -> list[str]:
         """Names of the features; x0, x1, ... where they have none."""
-        return self.classifier._feature_names()
+        coding, width = self.columns, self.classifier.n_features_in_
+        return [f"x{j}" for j in range(width)] if coding is None else copy(coding.feature_names)
 
     @property
     def is_fitted(self) -> bool:
         """Whether the classifier has seen any rows."""
-        return self.classifier.__sklearn_is_fitted__()
+        return self.state.is_fitted
 
     @property
     def targets(self) -> Targets:
         """The coding of the labels."""
-        return self.classifier._targets
+        return self.state.targets
 
     @targets.setter
     def targets(self, targets: Targets) -> None:
-        self.classifier._targets = targets
+        self.state.targets = targets
 
     @property
     def fitted(self) -> FittedModel:
@@ -148,19 +158,23 @@ class ClassifierInner:
         """Names of the labels."""
         return self.targets.names
 
-    def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> "StreamModel":
+    def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
-        return self.classifier._new_model(n_features, n_labels, exclusive=exclusive)
+        options = self.options()
+        check_memory(n_features, n_labels, options)
+        return StreamModel(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
 
-    def begin(self, model: "StreamModel", columns: ColumnCoding, labels: LabelMatrix) -> None:
-        """Make `model`, which has seen no rows, the model of the classifier, with these `columns` and `labels`."""
-        self.replace_model(model)
-        self.columns = columns
-        self.targets = labels
+    def begin(self, model: StreamModel, columns: ColumnCoding | None, targets: Targets) -> None:
+        """Make `model` the model of an unfitted classifier, with these `columns`, if they have names, and `targets`."""
+        self.state.replace(model, targets)
+        if columns is None:
+            self.classifier.n_features_in_ = model.n_features
+        else:
+            self.columns = columns
 
-    def replace_model(self, model: "StreamModel") -> None:
+    def replace_model(self, model: StreamModel) -> None:
         """Make `model` the model of the classifier."""
-        self.classifier._model = model
+        self.state.model = model
 
     def name_columns(
         self,
@@ -197,20 +211,30 @@ class ClassifierInner:
     @property
     def columns(self) -> ColumnCoding | None:
         """The coding of the columns of frames; None where the features have no names."""
-        return self.classifier.__dict__.get("_columns")
+        return known_coding(self.classifier)
 
     @columns.setter
     def columns(self, coding: ColumnCoding) -> None:
-        names = np.array(coding.columns, dtype=object)
-        self.classifier.__dict__.update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
+        keep_coding(self.classifier, coding)
 
-    def events_since(self, n_events: int) -> list[Event]:
-        """The events after the first `n_events` of the model, with names of labels and features."""
-        return self.classifier._events_since(n_events)
+    def events_since(self, n_events: int | None) -> list[Event]:
+        """The events after the first `n_events`, or all that are kept (None), with names of labels and features."""
+        rules, names = self.any_model.rules, (self.feature_names, self.label_names)
+        if rules is None:
+            return []
+        kept = len(rules.events)  # older ones are dropped
+        new = kept if n_events is None else max(min(rules.n_events - n_events, kept), 0)
+        events: Sequence[Event] = [*islice(rules.events, kept - new, None)]
+        if any(event.kind in THRESHOLD_CHANGES for event in events):
+            from evolabel.explain.event_words import with_rule_words
+            from evolabel.explain.read_thresholds import tree_reader
+
+            events = with_rule_words(list(rules.events), tree_reader(self.any_model, *names), kept - new)
+        return [event.named(*names) for event in events]
 
     def options(self) -> Options:
-        """The parameters of the classifier, checked."""
-        return self.classifier._options()
+        """The parameters of the classifier, checked; ParameterError for the first that is not allowed."""
+        return Options(**{name: getattr(self.classifier, name) for name in option_names()}).check()
 
     def validate_rows(self, X: object) -> FloatArray:
         """Rows of the table `X`, or of a list of dictionaries by feature names, checked, (n, p).
@@ -224,9 +248,8 @@ class ClassifierInner:
 
     def _validated(self, X: object) -> Encoded:
         """The rows of `validate_rows`, and the texts of `X` that no feature stands for."""
-        model = self.classifier.__dict__.get("_model")
-        if self._by_order and type(X) is np.ndarray and model is not None:
-            width = model.n_features
+        if self._by_order and type(X) is np.ndarray and self.state.is_fitted:
+            width = self.state.model.n_features
             array = X if is_checked_shape(X, width) else as_matrix(X, "X")
             if is_checked_shape(array, width):
                 return Encoded(usable_values(array), [])
@@ -275,15 +298,46 @@ class ClassifierInner:
         """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
         self.model  # noqa: B018
         read = self.validate_row(x) if isinstance(x, Mapping) else self._validated(as_one_row(x))
-        return self.classifier._explained(read.rows, correct, tuple(read.unseen), turns)
+        return self.explain_row(read.rows, correct, tuple(read.unseen), turns)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""
-        return self.classifier._explained(usable_values(x[None]), unseen=unseen)
+        return self.explain_row(usable_values(x[None]), unseen=unseen)
+
+    def explain_row(
+        self,
+        rows: FloatArray,
+        correct: "Correct | None" = None,
+        unseen: tuple[Unseen, ...] = (),
+        turns: int = 1,
+    ) -> "Explanation":
+        """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
+
+        `unseen` are its texts that no feature stands for, `turns` the most changes that turn a label. A row without
+        any feature is explained by the base rates.
+        """
+        from evolabel.explain.empty_sample import explain_empty
+        from evolabel.explain.explain_sample import explain_sample
+        from evolabel.explain.unfamiliar import describe_unfamiliar
+
+        if len(rows) != 1:
+            raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
+        turns, names = whole_number("turns", turns, 1), (self.feature_names, self.label_names)
+        model = self.any_model.answering() or self.trained_model
+        threshold = self.classifier.threshold
+        if rows_without_features(rows) is not None:
+            rates = model.base_rates()[None]
+            return explain_empty(model, rows[0], *names, **self.state.row_decisions(rates, threshold))
+        read = rows if model.rules is None else corrected(model.rules, rows)  # a sensor that has moved is no news
+        unfamiliar = describe_unfamiliar(read[0], model.ranges, self.columns, unseen)
+        outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
+        outputs = outputs if correction is None else correction.of(outputs)
+        decided = self.state.row_decisions(outputs, threshold)
+        return explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, turns=turns, **decided)
 
     def decide(self, outputs: FloatArray) -> BoolArray:
         """Return the labels that the classifier predicts for `outputs`, (n, K)."""
-        return self.classifier._decided(outputs)
+        return self.state.decide(outputs, self.classifier.threshold)
 
     def learn_checked(
         self,
@@ -301,10 +355,10 @@ class ClassifierInner:
         moves the rule it falls into. Only labels that are `counted`, (K,), move the thresholds of prediction sets:
         those that were not chosen because they are uncertain.
         """
-        clf, model = self.classifier, self.classifier._model
+        state, model = self.state, self.state.model
         labels = y[None]
-        if len(y) != clf._targets.size:
-            labels, clf._targets = read_targets(labels, 1, clf._targets, streaming=True)
+        if len(y) != state.targets.size:
+            labels, state.targets = read_targets(labels, 1, state.targets, streaming=True)
         model.advance(-1)  # the row was counted when it was seen
         rules, outputs = model.rules, np.zeros(labels.shape)
         batch = Batch(x[None], labels, outputs=outputs)
@@ -312,10 +366,10 @@ class ClassifierInner:
             batch = batch._replace(confidences=confidence[None])
         try:
             if rules is None:
-                clf._learn(batch)
+                state.learn(batch)
             else:
                 with rules.moving_antecedents_by(antecedent_rate), model.calibration.counting(counted):
-                    clf._learn(batch)
+                    state.learn(batch)
         except BaseException:
             model.advance(1)
             raise

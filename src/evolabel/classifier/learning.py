@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
+from evolabel._utils.interrupts import held
 from evolabel._utils.validation import check_number
 from evolabel.classifier.deciding import check_weighted_names
 from evolabel.classifier.parameters import Parameters
@@ -27,9 +28,8 @@ from evolabel.classifier.samples import (
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announced, checked_labels, read_targets
 from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
-from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.memory_need import check_memory
-from evolabel.core.model import CHUNK, StreamModel
+from evolabel.core.model import CHUNK
 from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
 from evolabel.kernels.calibration.maps import LEAST_SHARE
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 T = TypeVar("T")
-RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
-BY_LABEL = ("Y", "confidences", *RECEIVING)  # those with a column per label
 _SKIPPED = "not learned"  # what happens to rows without features
 OnEvent = Callable[[Event], object]
 """Function that is called with each new event."""
@@ -81,15 +79,15 @@ class Learning(Parameters, Properties):
         EvolvingFuzzyClassifier
             The classifier itself.
         """
-        self._options()
+        self.inner.options()
         fitted = copy.copy(self)
         batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
         check_weighted_names(self.class_weight, targets)
-        model = self._new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
+        model = self.inner.new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
         model.fit(batch)
-        with self._lock:
-            fitted.__dict__.update(_model=model, _targets=targets)
-            self.__dict__ = fitted.__dict__  # one step: until here an error or Ctrl-C leaves what was learned before
+        with self._state.lock, held():  # until here an error or Ctrl-C leaves what was learned before
+            self._state.replace(model, targets)
+            self.__dict__ = {**fitted.__dict__, "_state": self._state}
         return self
 
     def partial_fit(
@@ -125,16 +123,17 @@ class Learning(Parameters, Properties):
         if on_event is not None:
             return self._learn_and_report(on_event, lambda: self.partial_fit(X, y, classes, sample_weight, confidence))
         if classes is None and sample_weight is None and confidence is None:
-            with self._lock:
+            state = self._state
+            with state.lock:
                 if self._is_quick(X, y):
-                    self._model.learn_rows(Batch(X, checked_labels(y)))
+                    state.model.learn_rows(Batch(X, checked_labels(y)))
                     return self
         return self._partial_fit(X, y, classes, sample_weight, confidence)
 
     @uninterrupted
     def _partial_fit(self, X: object, y: object, *others: object) -> Self:
         """`partial_fit` of anything: frames, weights, new labels, a warm-up."""
-        self._learn(self._prepare(X, y, *others))
+        self._state.learn(self._prepare(X, y, *others))
         return self
 
     def test_then_train(
@@ -166,10 +165,11 @@ class Learning(Parameters, Properties):
         if on_event is not None:
             return self._learn_and_report(on_event, lambda: self.test_then_train(X, y, sample_weight, confidence))
         if sample_weight is None and confidence is None:
-            with self._lock:
+            state = self._state
+            with state.lock:
                 if self._is_quick(X, y):
                     outputs = np.zeros(y.shape)
-                    self._model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
+                    state.model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
                     return outputs
         return self._test_then_train(X, y, sample_weight, confidence)
 
@@ -177,8 +177,8 @@ class Learning(Parameters, Properties):
     def _test_then_train(self, X: object, y: object, *weights: object) -> FloatArray:
         """`test_then_train` of anything: frames, weights, new labels, a warm-up."""
         batch = self._prepare(X, y, None, *weights)
-        batch = batch._replace(outputs=np.zeros((len(batch.X), self._targets.size)))
-        self._learn(batch)
+        batch = batch._replace(outputs=np.zeros((len(batch.X), self._state.targets.size)))
+        self._state.learn(batch)
         return batch.outputs
 
     def answer_then_train(
@@ -222,7 +222,7 @@ class Learning(Parameters, Properties):
         """`answer_then_train` after the check of its `coverage`."""
         check_number("threshold", self.threshold, 0, 1)
         batch = self._prepare(X, y, None, *weights)
-        shape, is_classes = (len(batch.X), self._targets.size), isinstance(self._targets, ClassCodes)
+        shape, is_classes = (len(batch.X), self._state.targets.size), isinstance(self._state.targets, ClassCodes)
         batch = batch._replace(
             outputs=np.zeros(shape),
             decisions=np.zeros(shape),
@@ -230,51 +230,45 @@ class Learning(Parameters, Properties):
             coverages=np.full(len(batch.X), coverage),
             set_limits=np.full(shape, 0.0 if is_classes else 1.0),
         )
-        self._learn(batch)
+        self._state.learn(batch)
         P = batch.probabilities
         if is_classes:
             P /= P.sum(axis=1, keepdims=True)
-        learned = self._model.decisions is not None
-        decisions = batch.decisions > 0.0 if learned else self._decided(batch.outputs, P)
-        return StreamAnswers(batch.outputs, P, self._model.calibration.sets(P, batch.set_limits), decisions)
+        learned = self._state.model.decisions is not None
+        decisions = batch.decisions > 0.0 if learned else self._state.decide(batch.outputs, self.threshold, P)
+        return StreamAnswers(batch.outputs, P, self._state.model.calibration.sets(P, batch.set_limits), decisions)
 
     # ------------------------------------------------------------------ inner workings
 
-    def _new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:
-        """Return an untrained model of this classifier's parameters; `exclusive`: the labels are classes."""
-        options = self._options()
-        check_memory(n_features, n_labels, options)
-        return StreamModel(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
-
     def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
         """Return what `learn` returns, after `on_event` was called with every event that it has logged."""
-        with self._lock:  # events of other threads do not come in between
+        with self._state.lock:  # events of other threads do not come in between
             before = self._n_events()
             found = learn()
-            events = self._events_since(before)
+            events = self.inner.events_since(before)
         for event in events:
             on_event(event)
         return found
 
     def _prepare(self, X: object, y: object, classes: object, sample_weight: object, confidence: object) -> Batch:
         """Return a checked batch; only when all of it is checked, make the first model or add labels."""
-        first = "_model" not in self.__dict__
+        first = not self._state.is_fitted
         if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
             note_empty(rows_without_features(X), _SKIPPED)  # type: ignore[arg-type]
             return Batch(X, checked_labels(y))  # type: ignore[arg-type]
         if first:
-            self._options()
+            self.inner.options()
         with unchanged_on_error(self):
-            known: Targets | None = None if first else self._targets
+            known: Targets | None = None if first else self._state.targets
             if classes is not None and as_array(y, "the target").ndim == 1:
                 known = announced(known, classes)
             batch, targets = _read_batch(self, X, y, known, (sample_weight, confidence), streaming=True)
             if first:
-                exclusive = isinstance(targets, ClassCodes)
-                self._model = self._new_model(batch.X.shape[1], targets.steps(batch.Y, 0)[0][1], exclusive=exclusive)
-            elif targets.size > self._model.n_labels:
-                check_memory(batch.X.shape[1], targets.size, self._model.options)
-        self._targets = targets
+                n_labels, exclusive = targets.steps(batch.Y, 0)[0][1], isinstance(targets, ClassCodes)
+                self._state.model = self.inner.new_model(batch.X.shape[1], n_labels, exclusive=exclusive)
+            elif targets.size > self._state.model.n_labels:
+                check_memory(batch.X.shape[1], targets.size, self._state.model.options)
+        self._state.targets = targets
         return batch
 
     def _is_quick(self, X: Any, y: Any) -> bool:
@@ -282,31 +276,21 @@ class Learning(Parameters, Properties):
 
         DataError if `X` has a value that cannot be used.
         """
-        plain = self._is_plain(X, y) and self._model.is_plain and self._model.warm_up is None and len(X) <= CHUNK
-        return plain and rows_without_features(X) is None
+        if not self._is_plain(X, y):
+            return False
+        model = self._state.model
+        return model.is_plain and model.warm_up is None and len(X) <= CHUNK and rows_without_features(X) is None
 
     def _is_plain(self, X: Any, y: Any) -> bool:
         """Whether these are arrays as the kernels need them, with the known labels; only values are left to check."""
-        known = self.__dict__
+        targets = self._state.__dict__.get("targets")
         return (
-            "_model" in known
-            and type(self._targets) is LabelMatrix
-            and "feature_names_in_" not in known  # scikit-learn warns of arrays where names were known
+            type(targets) is LabelMatrix
+            and "feature_names_in_" not in self.__dict__  # scikit-learn warns of arrays where names were known
             and is_checked_shape(X, self.n_features_in_)
-            and is_checked_shape(y, len(self._targets.names))
+            and is_checked_shape(y, len(targets.names))
             and len(X) == len(y)
         )
-
-    def _learn(self, batch: Batch) -> None:
-        """Learn a checked batch; where new labels come in, the model grows first."""
-        if self._targets.size == self._model.n_labels:
-            self._model.learn(batch)
-            return
-        try:
-            _learn_growing(self._model, self._targets, batch)
-        except BaseException:
-            self._targets = self._targets.first(self._model.n_labels)  # those after them have not come yet
-            raise
 
 
 def _read_batch(
@@ -317,7 +301,7 @@ def _read_batch(
     `weights` are the sample weights and the confidences, `streaming` is False for an initial batch. Names and number of
     features are set in `estimator` by its first batch.
     """
-    reset = not streaming or "_model" not in vars(estimator)
+    reset = not streaming or not estimator.inner.is_fitted
     rows = read_encoded(cast("BaseEstimator", estimator), X, reset=reset).rows
     empty = rows_without_features(rows)
     labels, targets = read_targets(y, len(rows), known, streaming=streaming)
@@ -333,24 +317,3 @@ def _read_batch(
     if empty.all():
         raise DataError("no row of X has a feature (only NaN); pass some rows with values")
     return batch.rows(~empty), targets
-
-
-def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:
-    """Train `model` on a checked `batch` piece by piece, and add the labels of `targets` that appear with each piece.
-
-    Outputs and decisions of labels that were not known yet stay as they are in `batch`; so do those of a new class in
-    the first row that has it.
-    """
-    steps = targets.steps(batch.Y, model.n_labels)
-    ends = [start for start, _ in steps[1:]] + [len(batch.X)]
-    for (start, size), end in zip(steps, ends, strict=True):
-        known, is_classes = model.n_labels, isinstance(targets, ClassCodes)
-        if size > known:
-            model.grow_labels(size, absent=is_classes)
-        part = batch.rows(slice(start, end))
-        piece = part._replace(**{name: np.ascontiguousarray(getattr(part, name)[:, :size]) for name in BY_LABEL})
-        unseen = {name: getattr(part, name)[: int(is_classes), known:size].copy() for name in RECEIVING}
-        model.learn(piece)
-        for name in RECEIVING:
-            getattr(part, name)[:, :size] = getattr(piece, name)
-            getattr(part, name)[: int(is_classes), known:size] = unseen[name]

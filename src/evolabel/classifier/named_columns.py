@@ -17,6 +17,7 @@ from evolabel.typing import FloatArray
 
 _TEXTS = (nw.String, nw.Categorical, nw.Enum)
 _NUMBERS = "fiub"  # kinds of arrays
+_FEW_COLUMNS = 20  # up to which single cells of a pandas frame are read faster than a row
 _LAST_SAME: list[tuple[Any, Any]] = [(None, None)]  # the last pandas index, and the coding whose columns it has
 
 
@@ -120,7 +121,8 @@ def _plain_pandas(coding: ColumnCoding, X: Any) -> FloatArray | None:
     if len(X) != 1 or not _are_columns(X.columns, coding):
         return None
     if coding.is_coded:
-        return coding.encode_cells(X.iloc[0].tolist())
+        cell, width = X.iat, len(coding.columns)
+        return coding.encode_cells([cell[0, j] for j in range(width)] if width <= _FEW_COLUMNS else X.iloc[0].tolist())
     values = X.to_numpy()
     return np.array(values, dtype=np.float64, order="C") if values.dtype.kind in _NUMBERS else None
 

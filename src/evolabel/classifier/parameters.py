@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from evolabel.core.options import Options, option_names
+from evolabel.classifier.state import ClassifierState
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,9 +45,8 @@ class Parameters:
     label_weight: float = 1.0
     novelty: str = "deviation"
 
-    def _options(self) -> Options:
-        """Return the parameters, checked; ParameterError for the first that is not allowed."""
-        return Options(**{name: getattr(self, name) for name in option_names()}).check()
+    def __post_init__(self) -> None:
+        self._state = ClassifierState()
 
 
 Parameters.__init__.__qualname__ = "EvolvingFuzzyClassifier.__init__"  # the name in errors about unknown parameters

@@ -86,7 +86,9 @@ class RuleBook:
 
         It keeps its number, age and lock, and its name if the form has none. What it had learned is dropped. Start from
         `form(rule)` to change a part. A threshold rule stays, and so does a learned region if the form does not mention
-        all labels: then `form` is added as a written rule, which answers before it and whose number is returned.
+        all labels: then `form` is added as a written rule, which answers before it and whose number is returned. A
+        region that a person has written is written anew: in it, labels that the form leaves out answer as the global
+        model does.
         """
         number, model = self._number(rule), self._model()
         is_own = number in model.trained().rule_names.written  # a region that a person has written is written anew

@@ -9,13 +9,10 @@ Only Ctrl-C (SIGINT) is held back. A handler of another signal runs in the middl
 because it runs in the same thread: it must not use the classifier.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from threading import RLock
-from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
-from weakref import WeakSet
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from evolabel._utils.interrupts import deliver, held
 
@@ -32,38 +29,6 @@ class Lockable(Protocol):
 S = TypeVar("S", bound=Lockable)
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class WithLock:
-    """An object with a lock of its own, which is no part of its attributes: copies and clones have others."""
-
-    __slots__ = ("__weakref__", "_lock")
-
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        """An object with a new lock."""
-        made = super().__new__(cls)
-        made._lock = RLock()
-        _WITH_LOCKS.add(made)
-        return made
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle by a protocol that makes objects by `__new__`."""
-        return super().__reduce_ex__(max(int(protocol), 2))
-
-    _lock: Any
-
-
-_WITH_LOCKS: WeakSet[WithLock] = WeakSet()
-
-
-def _renew_locks() -> None:
-    """Give all objects new locks: in a forked process the threads that held the old ones do not exist."""
-    for locked in _WITH_LOCKS:
-        object.__setattr__(locked, "_lock", RLock())
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:

@@ -54,9 +54,21 @@ def read_unchecked(estimator: "BaseEstimator", X: object, *, reset: bool) -> Flo
 
 def read_encoded(estimator: "BaseEstimator", X: object, *, reset: bool) -> Encoded:
     """Return the rows of `X` as `read_samples` does, values unchecked, and the texts that no feature stands for."""
-    coding: ColumnCoding | None = None if reset else vars(estimator).get("_columns")
+    coding: ColumnCoding | None = None if reset else known_coding(estimator)
     row = None if coding is None else one_plain_row(coding, X)
     return _convert(estimator, X, coding, reset=reset) if row is None else Encoded(row, [])
+
+
+def known_coding(estimator: "BaseEstimator") -> ColumnCoding | None:
+    """Return the coding of the columns of frames of `estimator`; None where its features have no names."""
+    coding: ColumnCoding | None = vars(estimator).get("_columns")
+    return coding
+
+
+def keep_coding(estimator: "BaseEstimator", coding: ColumnCoding) -> None:
+    """Set the `coding` of the columns of `estimator`, their names and their number."""
+    names = np.array(coding.columns, dtype=object)
+    vars(estimator).update(_columns=coding, n_features_in_=len(names), feature_names_in_=names)
 
 
 def as_one_row(x: Any) -> Any:
@@ -119,7 +131,7 @@ def _convert(estimator: "BaseEstimator", X: object, coding: ColumnCoding | None,
     if reset and names and holds_texts(X):
         first, encoded = first_coding(X)
         _check_columns(estimator, X, reset=True)
-        vars(estimator).update(_columns=first, feature_names_in_=np.array(first.columns, dtype=object))
+        keep_coding(estimator, first)
         return encoded
     rows = as_matrix(X, "X")
     if rows.shape[0] == 0:

@@ -115,12 +115,12 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *,
     stored = StoredFacts(manifest)
     parameters = stored.part("parameters").only(*cls._get_param_names())
     classifier = cls(**{**parameters, "class_weight": read_weights(parameters["class_weight"])})
-    classifier._options()
-    model = classifier._model = _put_model_together(arrays, stored.part("model"), copy=copy)
-    classifier._targets = _read_targets(stored.part("targets"), model.n_labels)
-    classifier.n_features_in_ = model.n_features
-    if stored.value("columns") is not None:
-        classifier.inner.columns = _read_columns(stored.part("columns"), model.n_features)
+    classifier.inner.options()
+    model = _put_model_together(arrays, stored.part("model"), copy=copy)
+    targets = _read_targets(stored.part("targets"), model.n_labels)
+    named = stored.value("columns") is not None
+    columns = _read_columns(stored.part("columns"), model.n_features) if named else None
+    classifier.inner.begin(model, columns, targets)
     return classifier
 
 

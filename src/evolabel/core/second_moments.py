@@ -36,14 +36,18 @@ class SecondMoments:
     ----------
     every : int
         Only every so-manieth sample is added, with that weight: cheaper, and the same on average.
+    identities : IntArray, optional
+        Identities of the rules whose `moments` are given, slot by slot.
+    moments : Moments
+        Moments to go on from.
     """
 
-    def __init__(self, every: int = 1) -> None:
+    def __init__(self, every: int = 1, identities: IntArray | None = None, moments: Moments = NO_MOMENTS) -> None:
         check_number("every", every, 1, whole=True)
         self.every = int(every)
         self.n_seen = 0
-        self._identities: IntArray = np.empty(0, np.int64)
-        self._moments = NO_MOMENTS
+        self._identities = np.empty(0, np.int64) if identities is None else identities
+        self._moments = moments
 
     def update(self, model: Model, X: FloatArray) -> None:
         """Add the raw rows `X`, whether `model` learns them or not; does nothing during its warm-up."""
@@ -109,10 +113,9 @@ class SecondMoments:
         """Return the moments that gave these `arrays`; DataError if they do not fit together."""
         _check_stored(arrays)
         every, n_seen = (int(count) for count in arrays["counts"])
-        made = cls(every)
+        moments = Moments(*(arrays[name].copy() for name in Moments._fields))
+        made = cls(every, arrays["identities"].copy(), moments)
         made.n_seen = n_seen
-        made._identities = arrays["identities"].copy()
-        made._moments = Moments(*(arrays[name].copy() for name in Moments._fields))
         return made
 
 

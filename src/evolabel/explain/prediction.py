@@ -16,7 +16,7 @@ from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.quoted_names import printed_name
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.terms import Vocabulary
-from evolabel.explain.text_columns import value_words
+from evolabel.explain.text_columns import column_and_value, value_words
 from evolabel.explain.threshold_path import ThresholdPath
 from evolabel.explain.threshold_rules import Style
 from evolabel.explain.written_rules import WrittenRule
@@ -25,7 +25,7 @@ from evolabel.typing import BoolArray, FloatArray, IntArray
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
 _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
 
-_MAX_FEATURES = 4
+_MAX_FACTS = 4
 _LEAST_SHOWN = 0.001  # smaller probabilities, and those above 1 minus this, are not printed as numbers
 _SHOWN_PART = 0.0005  # smallest part of linear rule or threshold rules in an output that is shown
 _MAX_LABELS = 10
@@ -245,14 +245,31 @@ def _probability(value: float) -> str:
     return f"over {1.0 - _LEAST_SHOWN}" if value > 1.0 - _LEAST_SHOWN else f"{value:.3f}"
 
 
+def _facts(why: Explanation) -> list[list[int]]:
+    """Return the features of each fact, by number: one, or all that stand for texts of a column; then the start value.
+
+    A feature of a text that is neither 0, 1 nor missing is a fact of its own.
+    """
+    facts: dict[tuple[str, bool], list[int]] = {}
+    for j, name in enumerate(why.feature_names):
+        is_text = _is_text(why, j)
+        facts.setdefault((column_and_value(name)[0] if is_text else name, is_text), []).append(j)
+    return [*facts.values(), [len(why.feature_names)]]
+
+
+def _is_text(why: Explanation, j: int) -> bool:
+    """Return whether feature `j` stands for a text of a column, and its value for having it, or not, or missing."""
+    return why.feature_names[j] in why.words.texts and (why.x[j] in (0.0, 1.0) or bool(np.isnan(why.x[j])))
+
+
 def _parts(why: Explanation, c: int, style: Style) -> str:
     """Return the largest contributions, the sum of the rest, and the feedback of recent errors, which add up."""
-    parts = why.by_feature[:, c]
-    strongest = np.argsort(-np.abs(parts), kind="stable")[:_MAX_FEATURES]
-    texts = [f"{parts[j]:+.3f} {_named(why, int(j), style)}" for j in strongest]
-    rest = len(parts) - len(strongest)
-    if rest:
-        texts.append(f"{parts.sum() - parts[strongest].sum():+.3f} from {rest} other{'s' * (rest > 1)}")
+    facts = _facts(why)
+    parts = np.array([why.by_feature[fact, c].sum() for fact in facts])
+    order = [i for i in np.argsort(-np.abs(parts), kind="stable").tolist() if parts[i] != 0.0] or [len(facts) - 1]
+    texts = [f"{parts[i]:+.3f} {_named(why, facts[i], style)}" for i in order[:_MAX_FACTS]]
+    if rest := order[_MAX_FACTS:]:
+        texts.append(f"{parts[rest].sum():+.3f} from {len(rest)} other{'s' * (len(rest) > 1)}")
     if abs(why.thresholds[c]) >= _SHOWN_PART:
         texts.append(f"{why.thresholds[c]:+.3f} {THRESHOLDS}")
     if abs(why.written[c]) >= _SHOWN_PART:
@@ -262,10 +279,13 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
     return ", ".join(texts)
 
 
-def _named(why: Explanation, j: int, style: Style) -> str:
-    """Return feature `j` with its value in words."""
+def _named(why: Explanation, fact: list[int], style: Style) -> str:
+    """Return the `fact`, features by number, with its value in words."""
+    j = fact[0]
     if j == len(why.feature_names):
         return START_VALUE
+    if _is_text(why, j):
+        return _text_named(why, fact, style)
     name, value = why.feature_names[j], float(why.x[j])
     note = note_on(name, why.corrections)
     if np.isnan(value):
@@ -274,6 +294,14 @@ def _named(why: Explanation, j: int, style: Style) -> str:
         return " is ".join(value_words(name, on=value == 1.0, style=style))
     used = value if why.corrected is None else float(why.corrected[j])
     return f"{style(name)}{note} ({value:.4g}, {why.words.term_for(name, used, used)})"
+
+
+def _text_named(why: Explanation, fact: list[int], style: Style) -> str:
+    """Return the column whose texts the features `fact` stand for, with the text that it has."""
+    column = style(column_and_value(why.feature_names[fact[0]])[0])
+    if on := [style(column_and_value(why.feature_names[j])[1]) for j in fact if why.x[j] == 1.0]:
+        return f"{column} is {' and '.join(on)}"
+    return f"{column} (missing)" if np.isnan(why.x[fact]).any() else f"{column} is none of the texts seen"
 
 
 def _path(why: Explanation, c: int) -> ThresholdPath | None:

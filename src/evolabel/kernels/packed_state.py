@@ -191,4 +191,4 @@ def _read_array(context: Any, builder: Any, kind: Any, address: Any, place: int)
     shape = [_read_word(builder, address, place + 1 + k, whole) for k in range(kind.ndim)]
     strides = [_read_word(builder, address, place + 1 + kind.ndim + k, whole) for k in range(kind.ndim - 1)]
     _populate_array(array, data=data, shape=shape, strides=[*strides, size], itemsize=size, meminfo=None)
-    return array._getvalue()
+    return array._getvalue()  # noqa: SLF001 (numba has no public name for it)

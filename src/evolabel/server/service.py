@@ -12,6 +12,7 @@ from sqlalchemy import URL, Engine
 
 from evolabel.errors import EvolabelError, ParameterError, StateError
 from evolabel.server.contexts.desk import Origin
+from evolabel.server.contexts.follower import Follower
 from evolabel.server.contexts.limits import DEFAULT_LIMITS, Retention, ServiceLimits
 from evolabel.server.contexts.replay import ReplayError, versions
 from evolabel.server.contexts.retention import archive_all
@@ -89,6 +90,7 @@ class Service:
             raise
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
+        self._followers: dict[str, Worker] = {}
         self.broken: dict[str, str] = {}
         """Projects that are not served, and why."""
         self._begun_term = 0
@@ -96,6 +98,7 @@ class Service:
         """Projects whose models are changed in threads."""
         self._turn = threading.Lock()
         self._stopped = threading.Event()
+        self._pinger = threading.Thread(target=self._keep_writing, name="ping", daemon=True)
 
     def start(self) -> None:
         """Make the state of every project from its log, and begin to take requests.
@@ -107,7 +110,7 @@ class Service:
             self._begin_all()
         else:
             logger.info("standby: another process writes to the database")
-        threading.Thread(target=self._keep_writing, name="ping", daemon=True).start()
+        self._pinger.start()
         threading.Thread(target=self._look_after, name="hourly", daemon=True).start()
 
     def start_one(self, slug: str) -> None:
@@ -118,6 +121,22 @@ class Service:
             project = find_project(connection, slug)
         if project is not None:
             self._begin(project, COMMAND)
+
+    def readable(self) -> dict[str, Worker]:
+        """Return what answers requests that only read, by project: on the standby followers of the writing server."""
+        return dict(self._followers or self.workers)
+
+    def find_worker(self, slug: str, *, writes: bool) -> Worker | None:
+        """Return what serves project `slug`, for a request that `writes` or reads; None if there is no such project.
+
+        NotWriterError while another process writes, unless the project can be read here.
+        """
+        if writes and self._followers:
+            self.check_writer()
+        found = self.readable().get(slug)
+        if found is None:
+            self.check_writer()
+        return found
 
     def check_writer(self) -> None:
         """Raise NotWriterError while another process writes: this one has no projects then."""
@@ -134,9 +153,12 @@ class Service:
         while not self._stopped.wait(_PING_SECONDS if self.pen.is_writer else _TRY_SECONDS):
             try:
                 self.pen.ping()
-                if self.pen.acquire() and self._begun_term != self.pen.term:
+                if not self.pen.acquire():
+                    self._follow_all()
+                elif self._begun_term != self.pen.term:
                     self._make_tables()
                     self._begin_all()
+                    self._stop_following()
             except EvolabelError as error:
                 logger.error("this process cannot write: %s", error)
             except Exception:
@@ -171,12 +193,31 @@ class Service:
                     self.broken[project.slug] = str(error)
         self._begun_term = term
 
+    def _follow_all(self) -> None:
+        """Follow every project that the other process has, so that it can be read here."""
+        with self._turn, reading(self.reader) as connection:
+            for project in list_projects(connection):
+                if project.slug not in self._followers and not self._stopped.is_set():
+                    follower = Follower(project, self.pen, self.reader, self.limits)
+                    follower.start(keep_decisions=self._keep_decisions)
+                    self._followers[project.slug] = follower
+
+    def _stop_following(self) -> None:
+        """Serve all requests by the workers."""
+        with self._turn:
+            followers, self._followers = self._followers, {}
+        for follower in followers.values():
+            follower.stop()
+
     def stop(self) -> None:
         """Finish what waits, store snapshots, and release the database."""
         self._stopped.set()
+        deadline = time.monotonic() + _STOP_SECONDS
+        if self._pinger.is_alive():
+            self._pinger.join(_STOP_SECONDS)
+        self._stop_following()
         for worker in self.workers.values():
             worker.begin_stop()
-        deadline = time.monotonic() + _STOP_SECONDS
         for worker in self.workers.values():
             worker.stop(max(deadline - time.monotonic(), 0.0))
         self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log

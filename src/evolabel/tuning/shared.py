@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import clone
 
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.inner import ClassifierInner
 from evolabel.core import batch as core_batch
 from evolabel.core.initial.batch_phase import fit_statistics
 from evolabel.core.protocols import Model
@@ -70,7 +69,7 @@ def shared_answers(
     own = {"alpha": estimator.alpha, "beta": estimator.beta}
     alphas, betas = (np.array([float({**own, **point}[name]) for point in points]) for name in own)
     most = {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}  # collects the statistics of all points
-    model = ClassifierInner(_fresh(estimator, most)).new_model(X.shape[1], batch[1].shape[1])
+    model = _fresh(estimator, most).inner.new_model(X.shape[1], batch[1].shape[1])
     rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]

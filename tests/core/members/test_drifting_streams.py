@@ -21,7 +21,7 @@ def run(X, Y, **changes):
 def test_a_label_that_turns_round_is_noticed_followed_and_recovers(seed):
     X, Y = flipped(5000, AT, seed, p=8, K=5)
     clf, right = run(X, Y)
-    found = [(kind, label, sample) for kind, label, _, sample in shifts(clf._model) if label is not None]
+    found = [(kind, label, sample) for kind, label, _, sample in shifts(clf.inner.any_model) if label is not None]
     assert [(kind, label) for kind, label, _ in found] == [("drift", 0), ("recovered", 0)]
     assert AT < found[0][2] <= AT + 30
     assert found[1][2] <= AT + 500
@@ -36,7 +36,7 @@ def test_a_label_that_turns_round_is_noticed_followed_and_recovers(seed):
 def test_a_stationary_stream_has_no_drift_and_loses_nothing(seed):
     X, Y = bent_stream(5000, seed, p=8, K=5)
     clf, right = run(X, Y)
-    assert not [kind for kind, *_ in shifts(clf._model) if kind != "renewed"]
+    assert not [kind for kind, *_ in shifts(clf.inner.any_model) if kind != "renewed"]
     _, plain = run(X, Y, follow_drift=False)
     assert right[500:].mean() > plain[500:].mean() - 0.003
 
@@ -44,7 +44,7 @@ def test_a_stationary_stream_has_no_drift_and_loses_nothing(seed):
 def test_a_stationary_stream_of_regions_has_no_drift():
     X, Y = DriftingStream(drift="none", seed=25).take(5000)
     clf, right = run(X, Y)
-    assert not [kind for kind, *_ in shifts(clf._model) if kind != "renewed"]
+    assert not [kind for kind, *_ in shifts(clf.inner.any_model) if kind != "renewed"]
     _, plain = run(X, Y, follow_drift=False)
     assert right[500:].mean() > plain[500:].mean() - 0.003
 

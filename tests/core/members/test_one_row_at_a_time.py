@@ -92,7 +92,7 @@ def test_answers_explanations_and_rules_change_nothing():
     seen = set()
     for start in range(80, 1500, 20):
         clf.partial_fit(X[start : start + 20], Y[start : start + 20])
-        model = clf._model
+        model = clf.inner.any_model
         members = model.trained().members
         seen.add(("trial", bool(members.trial[IS_ON])))
         seen.add(("fast", members.clock[BORN] != NEVER))

@@ -21,7 +21,7 @@ def run(X, Y, rows=None, **changes):
 
 
 def about_features(clf):
-    return [(kind, feature) for kind, _, feature, _ in shifts(clf._model) if feature is not None]
+    return [(kind, feature) for kind, _, feature, _ in shifts(clf.inner.any_model) if feature is not None]
 
 
 @pytest.mark.parametrize("seed", [11, 12])
@@ -38,7 +38,7 @@ def test_a_sensor_that_moved_is_found_and_corrected(seed, shift, factor):
     if factor == 1.0:
         assert event.deviations == pytest.approx(shift, rel=0.2)
         assert event.before == pytest.approx(X[:AT, 2].mean(), abs=0.3 * X[:AT, 2].std())
-    rules = clf._model.trained()
+    rules = clf.inner.any_model.trained()
     back = corrected(rules, X[AT:])[:, 2]
     np.testing.assert_allclose(back.mean(), still[AT:, 2].mean(), atol=0.4 * still[:, 2].std())
     np.testing.assert_allclose(back.std(), still[AT:, 2].std(), rtol=0.6)
@@ -47,14 +47,14 @@ def test_a_sensor_that_moved_is_found_and_corrected(seed, shift, factor):
     assert rules.members.readings[CORRECTED_AT, 2] == event.sample
     lazy, wrong = run(X, Y, follow_drift=False)
     assert right[AT + 300 :].mean() > wrong[AT + 300 :].mean() + 0.01
-    assert not shifts(lazy._model)
+    assert not shifts(lazy.inner.any_model)
 
 
-def travelling(seed, rows=3500):
-    """Inputs that really move by three deviations; the border of the label stays where it is in x."""
+def travelling(seed, rows=3500, trend=None):
+    """Inputs that really move, by three deviations at once or `trend` per 1,000 rows; the border of the label stays."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 3))
-    X[AT:, 0] += 3.0
+    X[AT:, 0] += 3.0 if trend is None else trend * np.arange(rows - AT) / 1000.0
     return X, (X[:, 0] + X[:, 1] > np.where(X[:, 2] > 0.0, 1.0, 2.0)).astype(float)[:, None]
 
 
@@ -63,10 +63,29 @@ def test_inputs_that_moved_are_not_corrected(seed):
     X, Y = travelling(seed)
     clf, right = run(X, Y)
     assert about_features(clf) == [("inputs moved", 0)]
-    np.testing.assert_array_equal(corrected(clf._model.trained(), X), X)
+    np.testing.assert_array_equal(corrected(clf.inner.any_model.trained(), X), X)
     assert right[AT + 300 :].mean() > 0.85
-    views = clf._model.trained().members.views
+    views = clf.inner.any_model.trained().members.views
     np.testing.assert_array_equal(views, np.repeat([[0.0], [1.0], [0.0], [1.0]], 3, axis=1))
+
+
+@pytest.mark.parametrize("seed", [12, 16])
+def test_a_sensor_that_trends_is_corrected_in_steps(seed):
+    X, Y = bent_stream(5000, seed, p=5)
+    X[AT:, 2] += np.linspace(0.0, 5.0, 3000) * X[:AT, 2].std()
+    clf, right = run(X, Y)
+    assert set(about_features(clf)) == {("sensor moved", 2)}
+    assert len(about_features(clf)) > 1
+    assert right[AT:].mean() > right[500:AT].mean() - 0.02
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_inputs_that_trend_are_not_corrected(seed):
+    X, Y = travelling(seed, trend=2.0)
+    clf, right = run(X, Y)
+    assert set(about_features(clf)) == {("inputs moved", 0)}
+    np.testing.assert_array_equal(corrected(clf._model.trained(), X), X)
+    assert right[AT:].mean() > right[500:AT].mean() - 0.03
 
 
 def test_a_stuck_sensor_starts_no_trial():
@@ -75,7 +94,7 @@ def test_a_stuck_sensor_starts_no_trial():
     clf = classifier_of(X, Y)
     for start in range(80, 3000, 10):
         clf.partial_fit(X[start : start + 10], Y[start : start + 10])
-        assert clf._model.trained().members.trial[IS_ON] == 0.0
+        assert clf.inner.any_model.trained().members.trial[IS_ON] == 0.0
     assert not about_features(clf)
     clf.partial_fit(X[3000:], Y[3000:])
     assert ("sensor moved", 2) not in about_features(clf)
@@ -98,8 +117,11 @@ def test_elapsed_time_is_no_sensor_that_moves(way):
     X[:, 3] = clock
     clf, _ = run(X, Y)
     assert not about_features(clf)
-    np.testing.assert_array_equal(corrected(clf._model.trained(), X), X)
-    assert clf.sibling()._model.trained().members.phase.tolist() == clf._model.trained().members.phase.tolist()
+    np.testing.assert_array_equal(corrected(clf.inner.any_model.trained(), X), X)
+    assert (
+        clf.sibling().inner.any_model.trained().members.phase.tolist()
+        == clf.inner.any_model.trained().members.phase.tolist()
+    )
 
 
 def test_missing_readings_start_no_trial_and_are_no_readings():
@@ -116,17 +138,17 @@ def test_the_better_view_answers_during_the_trial():
     clf.partial_fit(X[80:AT], Y[80:AT])
     seen = set()
     for i in range(AT, AT + 260):
-        rules = clf._model.trained()
+        rules = clf.inner.any_model.trained()
         m = rules.members
         on, new = bool(m.trial[IS_ON]), bool(m.trial[IS_ON] and m.trial[3] <= m.trial[2])
         seen.add((on, new))
         first = NEW_OFFSET if new else OFFSET
         expected = m.views[first] + m.views[first + 1] * X[i : i + 1]
         np.testing.assert_array_equal(corrected(rules, X[i : i + 1]), expected)
-        Z = clf._model.scale(X[i : i + 1])
-        np.testing.assert_array_equal(Z, clf._model.scaler.transform(expected))
+        Z = clf.inner.any_model.scale(X[i : i + 1])
+        np.testing.assert_array_equal(Z, clf.inner.any_model.scaler.transform(expected))
         answered = clf.decision_function(X[i : i + 1])
         learned = clf.test_then_train(X[i : i + 1], Y[i : i + 1])
         np.testing.assert_allclose(learned, answered, rtol=0, atol=1e-12)
     assert {(False, False), (True, True)} <= seen
-    assert clf._model.trained().members.views[FACTOR, 2] == 1.0
+    assert clf.inner.any_model.trained().members.views[FACTOR, 2] == 1.0

@@ -19,16 +19,18 @@ class ServerProcess:
     """`evolabel serve` on a database; `die_at` is a named point, "in_commit:3" the third time it is reached.
 
     `stop_at` is one at which it is stopped, until it is continued. By default the process is forked from one that has
-    imported everything, which saves some seconds at each start.
+    imported everything, which saves some seconds at each start, and has the `settings` of `ServerConfig`; with
+    `sees_disk=False` it does not look how much room is left.
     """
 
-    def __init__(self, url, die_at="", *, stop_at="", command=False):
+    def __init__(self, url, die_at="", *, stop_at="", command=False, **settings):
         self.port = free_port()
         text = url.render_as_string(hide_password=False)
         if command:
             self._process = _Command(text, self.port, die_at, stop_at)
         else:
-            self._process = _forks.Process(target=_serve, args=(text, self.port, die_at, stop_at), daemon=True)
+            named = {"url": text, "port": self.port, **settings}
+            self._process = _forks.Process(target=_serve, args=(named, die_at, stop_at), daemon=True)
             self._process.start()
 
     @property
@@ -91,14 +93,17 @@ class _Command:
             return
 
 
-def _serve(url, port, die_at, stop_at):
+def _serve(settings, die_at, stop_at):
     """Run the service in this process until it is killed."""
     os.environ |= {"EVOLABEL_DIE_AT": die_at, "EVOLABEL_STOP_AT": stop_at}
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     from evolabel.server.config import ServerConfig
     from evolabel.server.run import run_server
+    from evolabel.server.store import disk
 
-    run_server(ServerConfig(url=url, port=port))
+    if not settings.pop("sees_disk", True):
+        disk.free_bytes = lambda url: None
+    run_server(ServerConfig(**settings))
 
 
 def migrate_and_die(url):

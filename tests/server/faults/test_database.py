@@ -1,6 +1,7 @@
 """A database that fails: full, read-only, gone, or unsure whether it has committed."""
 
 import re
+import threading
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
+from evolabel.server.contexts import verbs
 from evolabel.server.contexts import worker as worker_module
 from evolabel.server.security.policies import ROUTE_POLICIES
 from evolabel.server.store import disk
@@ -17,7 +19,7 @@ from evolabel.server.store.pen import StoreError, store_problem
 from server.faults.proxy import Proxy
 from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
 from server.people import add_person, browser
-from server.pumps import run, samples
+from server.pumps import ANNA, run, samples
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +97,24 @@ def test_a_full_disk_refuses_and_goes_on_when_there_is_room(sqlite, start):
     send_until_taken(client, {"id": "again", "x": {"pressure": 1.0}})
     assert count(service, "SELECT count(*) FROM sample WHERE external_id = 'again'") == 1
     assert_memory_is_the_log(service)
+
+
+def test_a_full_disk_refuses_all_that_wait_without_a_try_for_each(sqlite, start):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    run(worker, samples(12))
+    with service.pen.transaction() as connection:
+        connection.exec_driver_sql(f"PRAGMA max_page_count={count(service, 'PRAGMA page_count')}")
+    tried, hold = worker.counters.rebuilds["recovery"], threading.Event()
+    worker.submit(lambda desk: hold.wait(30))
+    rows = [{"id": f"f{i}", "x": {"pressure": 1.0, "machine": "M-01"}} for i in range(1000)]
+    waiting = [
+        worker.submit(lambda desk, part=rows[i : i + 50]: verbs.send_samples(desk, part, ANNA), 50)
+        for i in range(0, 1000, 50)
+    ]
+    hold.set()
+    assert {result.exception(60).type for result in waiting} == {"disk-full"}
+    assert worker.counters.rebuilds["recovery"] - tried < 5
 
 
 def test_samples_are_refused_before_answers(sqlite, start, monkeypatch):

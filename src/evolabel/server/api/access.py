@@ -126,9 +126,8 @@ class Access:
     def enter(self, request: Request, slug: str) -> tuple[Worker, Identity]:
         """Return the worker of project `slug` and who has sent `request`, whose role there suffices for the route."""
         identity = self.identity(request)
-        worker = self.service.workers.get(slug)
+        worker = self.service.find_worker(slug, writes=request.method not in ("GET", "HEAD"))
         if worker is None:
-            self.service.check_writer()
             raise HiddenError("there is no such project; check its name and your token")
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         return worker, identity

@@ -19,10 +19,9 @@ async def get_projects(request: Request) -> dict[str, Any]:
     """Return the projects that the sender may see."""
     access = access_of(request)
     identity = access.identity(request)
-    access.service.check_writer()
     shown = [
         {"slug": slug, "title": worker.project.title, "ready": worker.is_ready}
-        for slug, worker in list(access.service.workers.items())
+        for slug, worker in access.service.readable().items()
         if identity.admin or identity.project_id == worker.project.id
     ]
     return {"projects": shown}

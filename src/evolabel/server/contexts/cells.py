@@ -1,10 +1,26 @@
-"""The value of a feature in a sample, as requests and records hold it."""
+"""Values of features in samples, as requests and records hold them."""
 
 import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from evolabel.errors import DataError
 from evolabel.kernels.bounds import MAX_VALUE
 from evolabel.server.contexts.settings import Feature
+
+
+def count_unseen(features: Sequence[Feature], samples: Iterable[Sequence[object]]) -> Counter[tuple[str, object]]:
+    """Return how often the cells of `samples` hold texts that are none of the choices of `features`.
+
+    The keys are the name of the feature and the text.
+    """
+    texts = [(place, feature) for place, feature in enumerate(features) if feature.choices]
+    return Counter(
+        (feature.name, cells[place])
+        for cells in samples
+        for place, feature in texts
+        if cells[place] is not None and cells[place] not in feature.choices
+    )
 
 
 def read_cell(feature: Feature, value: object) -> float | str | None:

@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DataError as DatabaseDataError
-from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import SQLAlchemyError, StatementError
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.counters import WorkerCounters
@@ -161,6 +160,10 @@ class Worker:
                         refuse_all([job], _as_busy(self._try([job])))
             elif error is not None:
                 refuse_all(jobs, _as_busy(error))
+        self._finish()
+
+    def _finish(self) -> None:
+        """Store a snapshot at the end."""
         if self.state is not None and self.head.seq > self._snapshots.seq:
             self._snapshots.begin(self.state, self.head, self._clock(), "stop")
         self._snapshots.finish()
@@ -372,7 +375,12 @@ def _cannot_apply() -> CannotApplyError:
 
 def _may_be_of_one_job(error: Exception) -> bool:
     """Return whether `error` may come from what one job brought, so that the others can succeed without it."""
-    return isinstance(error.__cause__ or error, IntegrityError | DatabaseDataError | ProgrammingError | StatementError)
+    return isinstance(error.__cause__ or error, StatementError) and not _is_full(error)
+
+
+def _is_full(error: Exception) -> bool:
+    """Return whether `error` says that the disk is full."""
+    return any(sign in str(error) for sign in ("disk is full", "No space left"))
 
 
 def _as_busy(error: Exception | None) -> BusyError:
@@ -382,7 +390,7 @@ def _as_busy(error: Exception | None) -> BusyError:
     if isinstance(error, NotWriterError):
         return BusyError("standby", str(error))
     if isinstance(error, StoreError):
-        if any(sign in str(error) for sign in ("disk is full", "No space left")):
+        if _is_full(error):
             return BusyError("disk-full", f"{error}; the request can be sent again")
         return BusyError(*store_problem(error))
     return BusyError("rebuilding", "the model is being read again; try again in a second")

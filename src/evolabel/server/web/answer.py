@@ -48,8 +48,8 @@ class Look(NamedTuple):
 async def get_answer(
     slug: str, request: Request, number: int | None = None, skip: str = "", said: str = ""
 ) -> Response:
-    """Show a question."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
+    """Show a question, which is kept for the person."""
+    worker, visitor = await visitors_of(request).enter(request, slug, writes=True)
     return await _show(request, worker, visitor, Look(number, _numbers(skip), said if said in _SAID else None))
 
 

@@ -10,16 +10,18 @@ from sqlalchemy import Connection
 from evolabel.server.api.access import carry_out, now_us, origin_of, read
 from evolabel.server.api.rules import from_copy
 from evolabel.server.contexts import health, verbs
+from evolabel.server.contexts.cells import count_unseen
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.health import Check
 from evolabel.server.contexts.reading import show_project, waiting_for
 from evolabel.server.contexts.rule_list import rule_list
-from evolabel.server.contexts.settings import DAY, HOUR, Label
+from evolabel.server.contexts.settings import DAY, HOUR, Feature, Label
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import Service
 from evolabel.server.store.activity import Happening, answered_by_day, read_activity
 from evolabel.server.store.backups import last_backup
 from evolabel.server.store.disk import free_bytes
+from evolabel.server.store.responses import cells_before
 from evolabel.server.store.statistics import Counts, asked_reasons, count_since, judged_since, summed
 from evolabel.server.web.charts import BarChart, bar_chart, step_of, ticks
 from evolabel.server.web.happenings import by_day, day_of, describe, describe_all, describe_answers
@@ -34,6 +36,7 @@ _MOST_ACTS = 10
 _MOST_READ = 100  # rules that came at once are one of the acts shown
 _MOST_DRIFTS = 50
 _ENOUGH = 400  # answers of a label, before a fall of 0.10 is more than chance: two standard errors of the difference
+_LOOKED_AT = 500  # samples, for texts that are none of the choices
 _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 
 
@@ -48,12 +51,14 @@ async def get_overview(slug: str, request: Request) -> Response:
             **show_project(desk),
             "role": visitor.role_in(worker.project.id),
             "label_list": list(desk.state.labels),
+            "feature_list": list(desk.state.features),
             "waiting": waiting_for(desk, visitor.person.id),
         }
 
     found = await read(worker, count)
     found["rules"] = await from_copy(worker, lambda copy: len(rule_list(copy.state)))
     facts = await asyncio.to_thread(_facts, visitors.service, worker, found["label_list"])
+    facts["unseen"] = await asyncio.to_thread(_unseen, worker, found["feature_list"], found["samples"])
     address = str(request.base_url).rstrip("/")
     return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
 
@@ -109,6 +114,21 @@ def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, A
         "checks": checks,
         "wrong": [check for check in checks if not check.holds],
     }
+
+
+def _unseen(worker: Worker, features: list[Feature], seen: int) -> dict[str, Any] | None:
+    """Return how many texts of the last samples of the `seen` are none of the choices, and the one found most often.
+
+    None if there is no such text.
+    """
+    if not any(feature.choices for feature in features):
+        return None
+    with worker.reading() as connection:
+        found = count_unseen(features, cells_before(connection, worker.project.id, seen, _LOOKED_AT))
+    if not found:
+        return None
+    (name, text), _ = found.most_common(1)[0]
+    return {"n": found.total(), "feature": name, "text": text}
 
 
 def _days(connection: Connection, project: int, now: int) -> list[Any]:

@@ -20,8 +20,7 @@ async def get_project_list(request: Request) -> Response:
     """Show the projects of the person."""
     visitors = visitors_of(request)
     visitor = await visitors.visitor(request)
-    visitors.service.check_writer()
-    workers = [w for w in visitors.service.workers.values() if visitor.role_in(w.project.id) in _READERS]
+    workers = [w for w in visitors.service.readable().values() if visitor.role_in(w.project.id) in _READERS]
     rows = [await _row(worker, visitor) for worker in workers]
     return render_page(request, "projects.html", visitor=visitor, rows=rows)
 

@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evolabel.server.contexts.follower import Follower
 from evolabel.server.contexts.settings import DAY, HOUR, SECOND
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.web import texts
@@ -57,6 +58,7 @@ def render_page(
         "visitor": visitor,
         "project": None if worker is None else worker.project,
         "path": request.url.path,
+        "is_copy": isinstance(worker, Follower),
         "waiting": 0,
         **facts,
     }

@@ -72,12 +72,16 @@ class Visitors:
         request.state.visitor = found
         return found
 
-    async def enter(self, request: Request, slug: str, *, used: bool = True) -> tuple[Worker, Visitor]:
-        """Return the worker of project `slug` and who has sent `request`, whose role suffices; `used` as in `find`."""
+    async def enter(
+        self, request: Request, slug: str, *, used: bool = True, writes: bool = False
+    ) -> tuple[Worker, Visitor]:
+        """Return the worker of project `slug` and who has sent `request`, whose role suffices; `used` as in `find`.
+
+        NotWriterError on the standby, if the page `writes` or is not asked for by GET.
+        """
         visitor = await self.visitor(request, used=used)
-        worker = self.service.workers.get(slug)
+        worker = self.service.find_worker(slug, writes=writes or request.method not in ("GET", "HEAD"))
         if worker is None:
-            self.service.check_writer()
             raise HiddenError("there is no such project; check its name")
         identity = visitor.identity(worker.project.id)
         if visitor.role_in(worker.project.id) is not None:

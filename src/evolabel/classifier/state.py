@@ -1,0 +1,160 @@
+"""`ClassifierState`: what a classifier has learned, and its lock. The estimator and its `inner` share one."""
+
+import os
+from threading import RLock
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from evolabel import errors
+from evolabel._utils.validation import check_number
+from evolabel.classifier.deciding import RowDecisions, as_thresholds, named_weights
+from evolabel.classifier.targets import ClassCodes, Targets
+from evolabel.core.batch import Batch
+from evolabel.core.decisions.class_weights import decide_weighted, weighted_thresholds
+from evolabel.core.decisions.known_sets import KnownSets
+from evolabel.core.model import StreamModel
+from evolabel.errors import StateError
+from evolabel.typing import BoolArray, FloatArray
+
+_RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
+_BY_LABEL = ("Y", "confidences", *_RECEIVING)  # those with a column per label
+
+
+class ClassifierState:
+    """The model of a classifier and the coding of its labels, both unset before the first rows, and its lock.
+
+    Copies have the same model and a lock of their own.
+    """
+
+    model: StreamModel
+    targets: Targets
+
+    def __init__(self) -> None:
+        self.lock: Any = RLock()
+        _STATES.add(self)
+
+    def __reduce__(self) -> Any:
+        """All attributes but the lock, to copy and to pickle."""
+        return type(self), (), {name: value for name, value in vars(self).items() if name != "lock"}
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether any rows were seen."""
+        return "model" in self.__dict__
+
+    def replace(self, model: StreamModel, targets: Targets) -> None:
+        """Set the `model` and its `targets` in one step."""
+        self.__dict__.update(model=model, targets=targets)
+
+    def fitted_model(self) -> StreamModel:
+        """Return the model; NotTrainedError before the first rows."""
+        model: StreamModel | None = self.__dict__.get("model")
+        if model is None:
+            raise errors.NotTrainedError(
+                "this EvolvingFuzzyClassifier instance is not fitted yet; call fit or partial_fit first"
+            )
+        return model
+
+    def trained_model(self) -> StreamModel:
+        """Return the model; StateError during its warm-up."""
+        model = self.fitted_model()
+        if model.warm_up is not None:
+            raise StateError(
+                f"the warm-up is not over ({model.warm_up.filled} of {len(model.warm_up.X)} annotated samples); "
+                "call fit, or partial_fit with more samples, first"
+            )
+        return model
+
+    # ------------------------------------------------------------------ learning
+
+    def learn(self, batch: Batch) -> None:
+        """Learn a checked `batch`; where new labels come in, the model grows first."""
+        if self.targets.size == self.model.n_labels:
+            self.model.learn(batch)
+            return
+        try:
+            _learn_growing(self.model, self.targets, batch)
+        except BaseException:
+            self.targets = self.targets.first(self.model.n_labels)  # those after them have not come yet
+            raise
+
+    # ------------------------------------------------------------------ deciding
+
+    def thresholds(self, threshold: float) -> FloatArray:
+        """Return the outputs from which on labels are on; `threshold` is that of labels without a learned one."""
+        model = self.fitted_model()
+        if model.decisions is not None:
+            return model.decisions.thresholds(model.calibrator())
+        weights = named_weights(model.options.class_weight, self.targets.names[: model.n_labels])
+        if weights is not None:
+            return weighted_thresholds(weights, model.calibrator())
+        check_number("threshold", threshold, 0, 1)
+        return np.full(self.targets.size, float(threshold))
+
+    def own_thresholds(self, threshold: float) -> FloatArray | None:
+        """Return `thresholds`, label by label; None where the largest output decides."""
+        return None if isinstance(self.targets, ClassCodes) else self.thresholds(threshold)
+
+    def decide(self, outputs: FloatArray, threshold: float, P: FloatArray | None = None) -> BoolArray:
+        """Return the labels that are on by `outputs`, (n, K); of classes one is.
+
+        `threshold` is that of labels without a learned one, `P` the probabilities, if known.
+        """
+        model, is_classes = self.fitted_model(), isinstance(self.targets, ClassCodes)
+        if model.decisions is not None:
+            return model.decisions.decide(outputs, model.calibrator())
+        weights = named_weights(model.options.class_weight, self.targets.names[: outputs.shape[1]])
+        if weights is not None:
+            P = model.calibrator().probabilities(outputs) if P is None else P
+            return decide_weighted(P, weights, exclusive=is_classes)
+        if is_classes:
+            return np.asarray(outputs.argmax(axis=1)[:, None] == np.arange(outputs.shape[1]))
+        return np.asarray(outputs >= self.thresholds(threshold))
+
+    def row_decisions(self, outputs: FloatArray, threshold: float) -> RowDecisions:
+        """Return how the labels of a row with `outputs`, (1, K), are decided: by thresholds, or together."""
+        from evolabel.explain.prediction import BY_SETS, BY_WEIGHTS
+
+        model = self.fitted_model()
+        weighted = model.options.is_balanced or model.options.class_weight is not None
+        by_sets = isinstance(model.decisions, KnownSets) and model.decisions.in_use
+        if not (by_sets or (weighted and isinstance(self.targets, ClassCodes))):
+            return {"threshold": self.own_thresholds(threshold), "together": ""}
+        together = BY_SETS if by_sets else BY_WEIGHTS
+        return {"threshold": as_thresholds(self.decide(outputs, threshold)[0]), "together": together}
+
+
+_STATES: WeakSet[ClassifierState] = WeakSet()
+
+
+def _renew_locks() -> None:
+    """Give all classifiers new locks: in a forked process the threads that held the old ones do not exist."""
+    for state in _STATES:
+        state.lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
+
+def _learn_growing(model: StreamModel, targets: Targets, batch: Batch) -> None:
+    """Train `model` on a checked `batch` piece by piece, and add the labels of `targets` that appear with each piece.
+
+    Outputs and decisions of labels that were not known yet stay as they are in `batch`; so do those of a new class in
+    the first row that has it.
+    """
+    steps = targets.steps(batch.Y, model.n_labels)
+    ends = [start for start, _ in steps[1:]] + [len(batch.X)]
+    for (start, size), end in zip(steps, ends, strict=True):
+        known, is_classes = model.n_labels, isinstance(targets, ClassCodes)
+        if size > known:
+            model.grow_labels(size, absent=is_classes)
+        part = batch.rows(slice(start, end))
+        piece = part._replace(**{name: np.ascontiguousarray(getattr(part, name)[:, :size]) for name in _BY_LABEL})
+        unseen = {name: getattr(part, name)[: int(is_classes), known:size].copy() for name in _RECEIVING}
+        model.learn(piece)
+        for name in _RECEIVING:
+            getattr(part, name)[:, :size] = getattr(piece, name)
+            getattr(part, name)[: int(is_classes), known:size] = unseen[name]
