@@ -8,21 +8,18 @@ from unittest.mock import patch
 import numba
 from numba.core.dispatcher import Dispatcher
 
-from evolabel import kernels
 from evolabel.kernels.compile import folder_of
 
 
 @cache
 def callable_kernel(kernel):
-    """The same kernel with an entry point for Python, cached on disk if it is one of the package; itself where
-    compilation is switched off.
+    """The same kernel with an entry point for Python, cached on disk; itself where compilation is switched off.
+
+    One outside the package must import the kernels that it calls by `from evolabel.kernels.... import`.
     """
     if not isinstance(kernel, Dispatcher):
         return kernel
-    source = Path(kernel.py_func.__code__.co_filename)
-    if not source.is_relative_to(Path(kernels.__file__).parent):
-        return numba.njit(error_model="numpy")(kernel.py_func)
-    folder = folder_of(source) / "callable"  # kernels have the same names there
+    folder = folder_of(Path(kernel.py_func.__code__.co_filename)) / "callable"  # kernels have the same names there
     folder.mkdir(parents=True, exist_ok=True)
     with patch.object(numba.config, "CACHE_DIR", str(folder)):
         return numba.njit(error_model="numpy", cache=True)(kernel.py_func)

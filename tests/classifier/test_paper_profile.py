@@ -33,7 +33,13 @@ def in_steps(clf, X, Y, sizes):
     return clf
 
 
-IN_CHECK = {"signed laplacian", "towards the global model", "pruned", "angle"}  # the others are in `make test`, too
+IN_CHECK = {
+    "input space",
+    "signed laplacian",
+    "towards the global model",
+    "pruned",
+    "angle",
+}  # the others are in `make test`, too
 
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow if name in IN_CHECK else ()) for name in PROFILES])

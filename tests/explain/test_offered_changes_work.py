@@ -21,14 +21,14 @@ _CHANGE = re.compile(
 
 
 def drifting():
-    X, Y = DriftingStream(n_features=6, n_labels=4, seed=3).take(700)
+    X, Y = DriftingStream(n_features=6, n_labels=4, seed=3).take(650)
     return EvolvingFuzzyClassifier(max_rules=12).partial_fit(X[:600], Y[:600]), X[600:]
 
 
 def gaps_and_texts():
     X, Y = pump_rows(2500, missing=0.05)
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)
-    return clf, pump_rows(120, seed=5, missing=0.1)[0]
+    return clf, pump_rows(60, seed=5, missing=0.1)[0]
 
 
 def without_threshold_rules():
@@ -41,7 +41,7 @@ def moved_sensor():
     X, Y = pump_rows(3500)
     X[2500:, 2] += 8.0
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)
-    rows = pump_rows(100, seed=5)[0]
+    rows = pump_rows(50, seed=5)[0]
     rows[:, 2] += 8.0
     return clf, rows
 

@@ -138,6 +138,7 @@ def test_factor_and_marginal_are_those_of_the_batch(seed, p, K, rows):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_the_factor_is_the_covariance_after_100_000_updates():
     rng, p, K = np.random.default_rng(5), 6, 3
     base = paper_base(p, K)

@@ -119,12 +119,13 @@ def test_a_turn_out_of_turn_is_that_of_the_twin(n):
 
 
 @pytest.mark.parametrize(
-    ("rows_before", "is_open", "first_turn", "second_turn"), [(0, 0.0, 5, 9), (2000, 0.0, 2, 4), (2000, 1.0, 5, 9)]
+    ("rows_before", "is_open", "first_turn", "second_turn"),
+    [(0, 0.0, 5, 9), (2000, 0.0, 2, 4), (2050, 0.0, 0, 0), (2050, 1.0, 5, 9)],
 )
 def test_the_work_of_a_turn_is_bounded_and_labels_take_turns(rows_before, is_open, first_turn, second_turn):
     """With 40 features a trial of 200 rows reads 88,000 values: five labels share a turn, the next ones follow.
 
-    Two share it where no gate is open after 2,000 rows.
+    Where no gate is open after 2,000 rows, two share every fourth turn, and none is tried in the others.
     """
     rng, p, K = np.random.default_rng(0), 40, 9
     state = state_of(p, K)

@@ -241,9 +241,10 @@ class NaiveThresholds:
         self.bins[j] = trials.bin_edges(np.array([row.x[j] for row in self.rows[-2000:]]))
 
     def most_work(self) -> int:
-        """Values that a turn may read: 400,000, or 100,000 if no tree has a say although all saw a full ring."""
+        """Values that a turn may read: 400,000; if no tree has a say although all saw a full ring, seldom 100,000."""
         idle = [not one.gate.is_open and len(self.rows) - one.since >= 2000 for one in self.labels[self.first :]]
-        return 100_000 if all(idle) else 400_000
+        seldom = 100_000 if len(self.rows) % 200 == 0 else 0
+        return seldom if all(idle) else 400_000
 
     def try_leaves(self, k: int, done: int, most: int) -> int:
         """Leaves that have waited long enough, by their places; their next wait is twice as long."""

@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from choices import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -272,7 +273,7 @@ BODIES = [
 PLACES = [(route, body, path) for route, body in BODIES for path in paths(body)]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(place=st.sampled_from(PLACES), value=JSON)
 def test_any_payload_is_taken_or_refused(shared_bridge, place, value):
     route, body, path = place

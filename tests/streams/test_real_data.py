@@ -76,6 +76,7 @@ def test_yeast_of_river_is_that_of_mulan_row_for_row(monkeypatch, tmp_path):
     assert (river.name, river.split) == (mulan.name, mulan.split)
 
 
+@pytest.mark.slow
 def test_mediamill_5k_is_the_start_of_the_training_part():
     rows = naive_rows("mediamill/mediamill-train.arff.gz", 5000)
     np.testing.assert_array_equal(table(load_dataset("mediamill-5k")), rows)

@@ -2,31 +2,21 @@
 
 import numpy as np
 import pytest
-from callable_kernels import CallableKernels, callable_kernel
+from callable_kernels import CallableKernels
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from learned_row import learn_row
 from naive.members import NaiveFast
 from small_members import small_members
 from small_rule_bases import assert_close
 
 from evolabel.core.rules import fast_sums
 from evolabel.core.rules.inverses import mirrored
-from evolabel.kernels import consequents, regressors
-from evolabel.kernels.compile import kernel
 from evolabel.kernels.members import fast as fast_module
 from evolabel.kernels.packed_state import pack
 
 fast = CallableKernels(fast_module)
-fill_products, learn_consequents = regressors.fill_products, consequents.learn_consequents
-
-
-@callable_kernel
-@kernel
-def learn_row(m, z, y, weight, state):
-    """Learn one row by the m active rules of a state."""
-    fill_products(m, state.rules, state.work)
-    learn_consequents(m, z, y, 1.0, weight, state.rules, state.settings, state.work, None)
 
 
 def whole_sums(rules, slot):

@@ -32,6 +32,7 @@ from evolabel.kernels.threshold_rules.trial import cost_of_trial, try_leaf
 
 MOST_WORK = 400_000  # values that are read in one turn
 IDLE_WORK = 100_000  # while no tree has a say
+IDLE_TURNS = 4  # turns then of which one reads values
 EDGE_WORK = 60  # values that a row counts for when edges are moved
 
 KEEP = 0.5  # standard errors of the gain below which a subtree is pruned
@@ -100,12 +101,12 @@ def prune(k: int, thresholds: Thresholds) -> None:
 
 @inner
 def work_of_turn(thresholds: Thresholds) -> int:
-    """Return the values that a turn may read: fewer where no tree has a say after a whole ring of rows."""
+    """Return the values that a turn may read: fewer, and mostly 0, where no tree has a say after a whole ring."""
     t = thresholds.arrays
     for k in range(thresholds.first, t.feature.shape[0]):
         if t.gate[k, IS_OPEN] > 0.0 or t.clock[LEARNED] - t.since[k] < MAIN_ROWS:
             return MOST_WORK
-    return IDLE_WORK
+    return IDLE_WORK if t.clock[LEARNED] % (IDLE_TURNS * EVERY) == 0 else 0
 
 
 @inner

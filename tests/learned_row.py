@@ -1,0 +1,15 @@
+"""A kernel that learns one row. Its file imports only the kernels that it calls, so that machine code is cached."""
+
+from callable_kernels import callable_kernel
+
+from evolabel.kernels.compile import kernel
+from evolabel.kernels.consequents import learn_consequents
+from evolabel.kernels.regressors import fill_products
+
+
+@callable_kernel
+@kernel
+def learn_row(m, z, y, weight, state):
+    """Learn one row by the m active rules of a state."""
+    fill_products(m, state.rules, state.work)
+    learn_consequents(m, z, y, 1.0, weight, state.rules, state.settings, state.work, None)
