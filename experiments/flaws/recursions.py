@@ -74,7 +74,7 @@ def creating_sample() -> Finding:
     fac = fac_of_tail(4, 1e-3)
     clf = EvolvingFuzzyClassifier.paper(scaling="none", space="input", vigilance=fac, alpha=0.0, beta=0.0).fit(X, Y)
     x, before = np.full((1, 4), 8.0), clf.n_rules_
-    base = clf._model.trained()
+    base = clf.inner.trained_model.trained()
     parent = base.nearest_rule(x[0])
     printed = float((base.weights(parent).T @ np.append(x[0], 1.0))[0])
     clf.partial_fit(x, np.ones((1, 2)))

@@ -1,21 +1,26 @@
 """The second server on a PostgreSQL database, as people and programs see it."""
 
+import asyncio
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
 
+from evolabel.server.api.streams import Streams
 from evolabel.server.app import create_app
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.effects import Effects
+from evolabel.server.contexts.jobs import BusyError
+from evolabel.server.contexts.replay import ReplayError
 from evolabel.server.contexts.settings import Label
 from evolabel.server.security.first_token import create_token
 from evolabel.server.security.policies import ROUTE_POLICIES
 from evolabel.server.service import Service
 from evolabel.server.store.pen import NotWriterError
 from server.people import PASSWORD, add_person, browser
-from server.pumps import ANNA, call, run, samples, seal
+from server.pumps import ANNA, call, new_project, run, samples, seal
 
 WRITING_READS = {
     "/readyz", "/p/{slug}/answer", "/api/v1/projects/{slug}/export/{name}", "/api/v1/projects/{slug}/log",
@@ -116,3 +121,53 @@ def test_the_standby_takes_over(pair):
     wait_for(lambda: standby.is_writer and standby.readable()["pumps"] is standby.workers.get("pumps"))
     assert seal(standby.workers["pumps"]) == before
     run(standby.workers["pumps"], samples(60)[40:])
+
+
+def test_a_stream_of_the_standby_ends_when_it_takes_over(pair):
+    active, standby = pair
+
+    async def main():
+        follower = standby.readable()["pumps"]
+        response = await Streams(standby, lambda happening: "").response(
+            SimpleNamespace(headers={}), follower, 9, _allow
+        )
+        lines = response.body_iterator
+        await anext(lines)
+        await asyncio.to_thread(active.stop)
+        async with asyncio.timeout(60):
+            async for _ in lines:
+                pass
+
+    asyncio.run(main())
+    assert standby.is_writer
+
+
+async def _allow():
+    """A check that lets the stream go on."""
+
+
+def test_a_project_that_is_hidden_is_like_one_that_is_not_there(pair, database):
+    active, standby = pair
+    active.create_project(new_project()._replace(slug="other"))
+    wait_for(lambda: "other" in standby.readable())
+    token = create_token(database, "expert-1", "pumps", "expert", "test")
+    client = client_of(standby, authorization=f"Bearer {token}")
+    assert client.get("/api/v1/projects/pumps").status_code == 200
+    hidden, absent = client.get("/api/v1/projects/other"), client.get("/api/v1/projects/none")
+    assert (hidden.status_code, absent.status_code) == (404, 404)
+    assert hidden.json()["detail"] == absent.json()["detail"]
+
+
+def test_a_log_that_gives_another_outcome_here_is_refused_with_the_reason(pair, monkeypatch):
+    follower, tries = pair[1].readable()["pumps"], []
+
+    def fail(connection, **settings):
+        tries.append(settings)
+        raise ReplayError("record 7 has another outcome")
+
+    monkeypatch.setattr(follower, "_restored", fail)
+    follower.state = None
+    for _ in range(3):
+        with pytest.raises(BusyError, match=r"cannot read the project \(record 7 has another outcome\)"):
+            follower.call(lambda desk: desk.seq)
+    assert len(tries) == 1

@@ -351,8 +351,8 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         from evolabel.explain.figures.figure_data import FigureData
 
         state = self._state
-        thresholds = state.own_thresholds(self.threshold)
-        return FigureData(state.trained_model(), self.inner.feature_names, state.targets.names, thresholds)
+        model, thresholds = state.trained_model(), state.own_thresholds(self.threshold)
+        return FigureData(model, self.inner.feature_names, state.targets.names, thresholds)
 
     @uninterrupted
     def name_columns(self, features: Sequence[str], labels: Sequence[str], kinds: ColumnKinds = ONLY_NUMBERS) -> Self:

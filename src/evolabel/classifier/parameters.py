@@ -1,7 +1,7 @@
 """The parameters of `EvolvingFuzzyClassifier`, as scikit-learn needs them: a signature and one attribute each."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from evolabel.classifier.state import ClassifierState
 
@@ -45,8 +45,11 @@ class Parameters:
     label_weight: float = 1.0
     novelty: str = "deviation"
 
-    def __post_init__(self) -> None:
-        self._state = ClassifierState()
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """A classifier that has learned nothing, also of a subclass whose `__init__` does not call this one's."""
+        made = super().__new__(cls)
+        made.__dict__["_state"] = ClassifierState()
+        return made
 
 
 Parameters.__init__.__qualname__ = "EvolvingFuzzyClassifier.__init__"  # the name in errors about unknown parameters

@@ -25,7 +25,7 @@ _BY_LABEL = ("Y", "confidences", *_RECEIVING)  # those with a column per label
 class ClassifierState:
     """The model of a classifier and the coding of its labels, both unset before the first rows, and its lock.
 
-    Copies have the same model and a lock of their own.
+    A shallow copy has the same model. Every copy has a lock of its own.
     """
 
     model: StreamModel

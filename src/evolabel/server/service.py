@@ -90,7 +90,8 @@ class Service:
             raise
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
-        self._followers: dict[str, Worker] = {}
+        self._followers: dict[str, Follower] = {}
+        self._reads_log = threading.Lock()  # followers read their logs one after the other: connections are few
         self.broken: dict[str, str] = {}
         """Projects that are not served, and why."""
         self._begun_term = 0
@@ -129,7 +130,7 @@ class Service:
         """
         if self.is_writer:
             return dict(self.workers)
-        found = dict(self._followers or self.workers)
+        found = dict(self._followers or self.workers)  # one that was the writer before has workers
         if not found:
             self.check_writer()
         return found
@@ -137,12 +138,9 @@ class Service:
     def find_worker(self, slug: str) -> Worker | None:
         """Return what serves project `slug`, on the standby a follower; None if there is no such project.
 
-        NotWriterError while another process writes, unless the project can be read here.
+        NotWriterError on the standby before it has found any project.
         """
-        found = self.readable().get(slug)
-        if found is None:
-            self.check_writer()
-        return found
+        return self.readable().get(slug)
 
     def check_writer(self) -> None:
         """Raise NotWriterError while another process writes: this one has no projects then."""
@@ -202,18 +200,22 @@ class Service:
     def _follow_all(self) -> None:
         """Follow every project that the other process has, so that it can be read here."""
         with self._turn, reading(self.reader) as connection:
+            found = dict(self._followers)
             for project in list_projects(connection):
-                if project.slug not in self._followers and not self._stopped.is_set():
+                if project.slug not in found and not self._stopped.is_set():
                     follower = Follower(project, self.pen, self.reader, self.limits)
-                    follower.start(keep_decisions=self._keep_decisions)
-                    self._followers[project.slug] = follower
+                    follower.follow(self._reads_log, keep_decisions=self._keep_decisions)
+                    found[project.slug] = follower
+            self._followers = found
 
-    def _stop_following(self) -> None:
-        """Serve all requests by the workers."""
-        with self._turn:
-            followers, self._followers = self._followers, {}
+    def _stop_following(self, seconds: float = 0.0) -> None:
+        """Serve all requests by the workers; wait so many `seconds` for all followers, which store nothing."""
+        followers, self._followers = self._followers, {}
+        deadline = time.monotonic() + seconds
         for follower in followers.values():
-            follower.stop()
+            follower.begin_stop()
+        for follower in followers.values():
+            follower.stop(max(deadline - time.monotonic(), 0.0))
 
     def stop(self) -> None:
         """Finish what waits, store snapshots, and release the database."""
@@ -221,7 +223,7 @@ class Service:
         deadline = time.monotonic() + _STOP_SECONDS
         if self._pinger.is_alive():
             self._pinger.join(_STOP_SECONDS)
-        self._stop_following()
+        self._stop_following(max(deadline - time.monotonic(), 0.0))
         for worker in self.workers.values():
             worker.begin_stop()
         for worker in self.workers.values():

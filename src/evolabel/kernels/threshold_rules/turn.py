@@ -31,8 +31,8 @@ from evolabel.kernels.threshold_rules.structure import FIRST_WAIT, make_leaf
 from evolabel.kernels.threshold_rules.trial import cost_of_trial, try_leaf
 
 MOST_WORK = 400_000  # values that are read in one turn
-IDLE_WORK = 100_000  # while no tree has a say
-IDLE_TURNS = 4  # turns then of which one reads values
+IDLE_WORK = 100_000  # values that are read in one turn while no tree has a say
+IDLE_TURNS = 4  # while no tree has a say, one turn in so many reads values
 EDGE_WORK = 60  # values that a row counts for when edges are moved
 
 KEEP = 0.5  # standard errors of the gain below which a subtree is pruned
@@ -101,7 +101,10 @@ def prune(k: int, thresholds: Thresholds) -> None:
 
 @inner
 def work_of_turn(thresholds: Thresholds) -> int:
-    """Return the values that a turn may read: fewer, and mostly 0, where no tree has a say after a whole ring."""
+    """Return the values that a turn may read.
+
+    Where no tree has a say after a whole ring, one turn in `IDLE_TURNS` reads `IDLE_WORK` values, the others none.
+    """
     t = thresholds.arrays
     for k in range(thresholds.first, t.feature.shape[0]):
         if t.gate[k, IS_OPEN] > 0.0 or t.clock[LEARNED] - t.since[k] < MAIN_ROWS:

@@ -111,6 +111,13 @@ class Streams:
             for event in events
         ]
 
+    def _is_served(self, worker: Worker) -> bool:
+        """Whether `worker` still serves its project; after a takeover another one does, and clients connect again."""
+        try:
+            return self._service.find_worker(worker.project.slug) is worker
+        except EvolabelError:
+            return False
+
     async def _lines(
         self, reader: "_Reader", waiting: Waiting, missed: list[StreamEvent], check: Check
     ) -> AsyncIterator[str]:
@@ -118,7 +125,7 @@ class Streams:
         samples, comment_at = _Samples(), time.monotonic() + COMMENT_SECONDS
         try:
             yield "retry: 3000\n\n" + "".join(event.text() for event in missed) + reader.changed(waiting)
-            while not self._stopped:
+            while not self._stopped and self._is_served(reader.worker):
                 news, is_whole = await reader.inbox.get(min(comment_at - time.monotonic(), samples.seconds(), 1.0))
                 events = _events_behind(news, waiting.seq, is_whole=is_whole)
                 if any(event.name == "act" for event in events):

@@ -1,20 +1,26 @@
 """`Follower`: a project on the standby server. It applies what the writing server records, so that it can be read."""
 
 import logging
+import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import MappingProxyType
+from typing import Any
 
 from evolabel.server.contexts.desk import Desk
-from evolabel.server.contexts.jobs import Job
-from evolabel.server.contexts.replay import applied
+from evolabel.server.contexts.jobs import BusyError, Job, refuse_all
+from evolabel.server.contexts.model_records import MODEL_KINDS
+from evolabel.server.contexts.replay import ReplayError, applied
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.lease_rows import read_leases
-from evolabel.server.store.log import NewRecord, Record, read_records
+from evolabel.server.store.log import LogError, NewRecord, Record, read_records
 from evolabel.server.store.pen import NotWriterError
 
 STANDBY = "this server is the standby; send the request to the one that writes, or wait"
 """The refusal of a request that writes."""
 _LOOK_SECONDS = 1.0  # at most, between two looks at the log
+_UNREADABLE_SECONDS = 60.0  # between two tries to read a log that gives another outcome here
 
 logger = logging.getLogger("evolabel.server")
 
@@ -23,16 +29,24 @@ class Follower(Worker):
     """Owns a copy of the state of one project that another process writes. Jobs may read it, none may record.
 
     Before each batch of jobs, and once a second, the records that came since are applied, and each outcome is compared
-    with the one in the log.
+    with the one in the log, unless decisions are kept.
     """
 
-    def start(self, cause: str = "standby", *, keep_decisions: bool = False) -> None:
-        """Begin to take jobs; the state is made from the log by the thread."""
-        self._keep_decisions = keep_decisions
+    def follow(self, turn: AbstractContextManager[Any], *, keep_decisions: bool) -> None:
+        """Begin to take jobs; the thread makes the state from the log, in its `turn` among all followers.
+
+        `keep_decisions` as for `restore`.
+        """
+        self._turn, self._keep_decisions = turn, keep_decisions
+        self._refusal, self._next_try = "", 0.0
         self._thread.start()
 
     def _serve(self, jobs: list[Job]) -> None:
         """Apply new records, then give `jobs` their results."""
+        if self.state is None and time.monotonic() < self._next_try:
+            refuse_all(jobs, BusyError("standby", self._refusal))
+            return
+        self._term = self._pen.term  # the state depends on the log alone, also when this process becomes the writer
         if self.state is not None:
             self._follow()
         super()._serve(jobs)
@@ -46,15 +60,25 @@ class Follower(Worker):
                 records.append(record)
                 self.head = self.head._replace(seq=record.seq, chain=record.chain)
             self.leases.restore(read_leases(connection, self.project.id))
-        if records and state is not None:
+        if any(record.entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for record in records):
             self.view.forget()
+        if records and state is not None:
             self.feed.publish(records, state)
 
+    def _recover(self) -> None:
+        """Make the state from the log; where that gives another outcome here, the next try is a minute later."""
+        try:
+            super()._recover()
+        except (LogError, ReplayError) as error:
+            self._refusal = f"this standby cannot read the project ({error}); read it on the server that writes"
+            self._next_try = time.monotonic() + _UNREADABLE_SECONDS
+            raise BusyError("standby", self._refusal) from error
+
     def _rebuild(self, cause: str, *, keep_decisions: bool = False) -> None:
-        """Make the state from the newest snapshot and the log."""
-        self._term = self._pen.term
-        with self.reading() as connection:
+        """Make the state from the newest snapshot and the log, as `follow` was told; nothing records the `cause`."""
+        with self._turn, self.reading() as connection:
             restored = self._restored(connection, keep_decisions=self._keep_decisions)
+            self.leases.restore(read_leases(connection, self.project.id))
         self.state, self.head, self.replayed = restored.state, restored.head, restored.replayed
         self._last_at = max(self._last_at, restored.last_at)
         logger.info("the standby has read %d records", restored.replayed, extra={"project": self.project.slug})
@@ -71,6 +95,9 @@ class Follower(Worker):
             raise NotWriterError(STANDBY)
         return []
 
+    def _store_leases(self) -> None:
+        """Store nothing."""
+
     def _snapshot_if_due(self, desk: Desk) -> None:
         """Store nothing."""
 
@@ -79,6 +106,9 @@ class Follower(Worker):
 
 
 def check_can_write(worker: Worker, method: str = "") -> None:
-    """Raise NotWriterError if `worker` only follows another server, unless the `method` of the request reads."""
+    """Raise NotWriterError if `worker` only follows another server, unless the `method` of the request reads.
+
+    Without a `method` the request writes, whatever its method is.
+    """
     if isinstance(worker, Follower) and method not in ("GET", "HEAD"):
         raise NotWriterError(STANDBY)
