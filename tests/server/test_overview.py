@@ -52,8 +52,8 @@ def test_the_overview_counts_texts_that_are_none_of_the_choices(database, start)
     for i, machine in enumerate(["M-07", None, "<b>", "M-07"]):
         send(worker, {"id": f"new{i}", "x": {"pressure": 1.0, "flow": 1.0, "machine": machine}})
         if i == 0:
-            assert "1 unknown text in the last 500: machine = M-07" in client.get("/p/pumps").text
-    assert "3 unknown texts in the last 500, most often machine = M-07" in client.get("/p/pumps").text
+            assert "1 unknown text in the last 21 samples: machine = M-07" in client.get("/p/pumps").text
+    assert "3 unknown texts in the last 24 samples, most often machine = M-07" in client.get("/p/pumps").text
 
 
 def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):

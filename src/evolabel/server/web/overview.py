@@ -128,7 +128,7 @@ def _unseen(worker: Worker, features: list[Feature], seen: int) -> dict[str, Any
     if not found:
         return None
     (name, text), _ = found.most_common(1)[0]
-    return {"n": found.total(), "feature": name, "text": text}
+    return {"n": found.total(), "of": min(seen, _LOOKED_AT), "feature": name, "text": text}
 
 
 def _days(connection: Connection, project: int, now: int) -> list[Any]:
