@@ -282,9 +282,11 @@ async def fit_history(server: Server, slug: str) -> None:
         for x, y in zip(X[:FITTED].tolist(), (Y[:FITTED] == 1).tolist(), strict=True)
     ]
     async with connected(server) as connection:
-        for path, body in (("history", {"rows": rows}), ("fit", {})):
+        for path, body, expected in (("history", {"rows": rows}, 200), ("fit", {}, 202)):
             status, found = await connection.send("POST", f"/{slug}/{path}", body)
-            assert status == 200, found
+            assert status == expected, found
+        while not (await connection.send("GET", f"/{slug}/activity?kind=fitted", {}))[1]["activity"]:
+            await asyncio.sleep(0.1)
 
 
 async def batches(server: Server, seconds: float, url: str, *, trained: bool) -> Facts:
