@@ -56,8 +56,8 @@ def run_server(config: ServerConfig, *, demo: bool = False, keep_decisions: bool
 def take_port(host: str, port: int) -> socket.socket:
     """Return a socket that listens on `host` and `port`; ParameterError if they cannot be used."""
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)  # asyncio sends at once (TCP_NODELAY) if it is TCP by name
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(2048)
