@@ -6,8 +6,21 @@ from typing import Any, Self
 from evolabel.classifier.state import ClassifierState
 
 
+class WithState:
+    """An object with a `ClassifierState`, also of a subclass whose `__init__` calls no other.
+
+    It is a class of its own because a signature is that of `__new__` where the same class has an `__init__`.
+    """
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """An object that has learned nothing."""
+        made = super().__new__(cls)
+        made.__dict__["_state"] = ClassifierState()
+        return made
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class Parameters:
+class Parameters(WithState):
     """Holds the parameters, which `core.options.Options` declares and the docstring of the estimator explains."""
 
     max_rules: int = 30
@@ -44,12 +57,6 @@ class Parameters:
     space: str = "input"
     label_weight: float = 1.0
     novelty: str = "deviation"
-
-    def __new__(cls, *_: object, **__: object) -> Self:
-        """A classifier that has learned nothing, also of a subclass whose `__init__` does not call this one's."""
-        made = super().__new__(cls)
-        made.__dict__["_state"] = ClassifierState()
-        return made
 
 
 Parameters.__init__.__qualname__ = "EvolvingFuzzyClassifier.__init__"  # the name in errors about unknown parameters

@@ -75,7 +75,7 @@ class Follower(Worker):
             raise BusyError("standby", self._refusal) from error
 
     def _rebuild(self, cause: str, *, keep_decisions: bool = False) -> None:
-        """Make the state from the newest snapshot and the log, as `follow` was told; nothing records the `cause`."""
+        """Make the state from the newest snapshot and the log; nothing records the `cause`."""
         with self._turn, self.reading() as connection:
             restored = self._restored(connection, keep_decisions=self._keep_decisions)
             self.leases.restore(read_leases(connection, self.project.id))
