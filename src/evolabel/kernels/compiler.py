@@ -15,11 +15,40 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, Flags
+from numba.core.compiler import Compiler, DefaultPassBuilder, Flags
+from numba.core.typed_passes import DumpParforDiagnostics, InlineOverloads, NopythonRewrites
+from numba.core.untyped_passes import (
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
+
+from evolabel.kernels.shortcuts import shortcuts
 
 _Library: Any = JITCodeLibrary  # numba has no type annotations
 _Compiler: Any = Compiler
 _Flags: Any = Flags
+_Steps: Any = DefaultPassBuilder
+_NOT_NEEDED = frozenset(  # steps for closures, `with`, literals, raised expressions, array expressions, parallel loops
+    (
+        DumpParforDiagnostics,
+        FindLiterallyCalls,
+        InlineClosureLikes,
+        InlineInlinables,
+        InlineOverloads,
+        LiteralPropagationSubPipelinePass,
+        LiteralUnroll,
+        MakeFunctionToJitFunction,
+        NopythonRewrites,
+        RewriteDynamicRaises,
+        WithLifting,
+    )
+)
 
 
 @contextmanager
@@ -58,8 +87,15 @@ class KernelCompiler(_Compiler):  # type: ignore[misc]
 
     def compile_extra(self, function: Any) -> Any:
         """Return numba's result of compiling `function`."""
-        with _without_garbage_collection():
+        with _without_garbage_collection(), shortcuts():
             return super().compile_extra(function)
+
+    def define_pipelines(self) -> list[Any]:
+        """Return numba's steps without those for Python that kernels do not use."""
+        steps = _Steps.define_nopython_pipeline(self.state)
+        steps.passes = [step for step in steps.passes if step[0] not in _NOT_NEEDED]
+        steps.finalize()
+        return [steps]
 
 
 class InnerCompiler(KernelCompiler):
