@@ -6,7 +6,7 @@ from pathlib import Path
 import evolabel
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools"), str(HERE.parent / "benchmarks")]
 
 project = "evolabel"
 author = "The evolabel developers"
@@ -22,6 +22,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "generated_reference",  # docs/_ext
+    "plant_pictures",
 ]
 exclude_patterns = ["_build", "auto_tutorials/index.rst"]  # tutorials/index.md lists the lessons
 templates_path = ["_templates"]
