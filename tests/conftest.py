@@ -175,8 +175,16 @@ def compile_once():
     return compile_new
 
 
+@pytest.fixture(scope="session")
+def command_line():
+    """The command line with all its commands, made once in this process."""
+    from evolabel.cli.app import make_app
+
+    return make_app()
+
+
 @pytest.fixture
-def command(request, capsys, monkeypatch, compile_once):
+def command(request, capsys, monkeypatch, compile_once, command_line):
     """Run a command line as a person types it; gives its exit code and what it printed.
 
     Figures are made and written, but drawn only for tests that are marked `drawn`.
@@ -184,6 +192,7 @@ def command(request, capsys, monkeypatch, compile_once):
     from evolabel.cli.app import run_command
 
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("evolabel.cli.app.make_app", lambda: command_line)
     for name in ("bench", "reproduce", "run", "tune"):
         monkeypatch.setattr(sys.modules[f"evolabel.cli.{name}"], "compile_kernels", compile_once)
     if not request.node.get_closest_marker("drawn"):
