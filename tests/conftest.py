@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from evolabel import EvolvingFuzzyClassifier
@@ -34,12 +33,6 @@ def pytest_collection_finish():
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file():
-    """Files of tests have no doctests, and to look for them takes seconds in every process."""
-    return [one for one in (yield) if not isinstance(one, DoctestModule)]
 
 
 def spread(items):
