@@ -160,10 +160,10 @@ def compile_once():
     compiled = set()
 
     def compile_new(learners=None, *, quiet):
-        kinds = {type(one) for one in (learners or {}).values()}
-        if not compiled or kinds - compiled:
-            compile_kernels(learners, quiet=quiet)
-        compiled.update(kinds or {None})
+        kinds = {type(one): {name: one} for name, one in (learners or {}).items()} or {None: None}
+        for kind in kinds.keys() - compiled:
+            compile_kernels(kinds[kind], quiet=quiet)
+            compiled.add(kind)
 
     return compile_new
 
