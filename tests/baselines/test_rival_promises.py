@@ -1,6 +1,5 @@
 """What every rival promises, whatever it learns with."""
 
-import copy
 import pickle
 
 import numpy as np
@@ -33,14 +32,8 @@ def small(name):
     return make_learner(name).set_params(n_trees=5) if name == "forest" else make_learner(name)
 
 
-FITTED = {}
-
-
 def fitted(name, stream):
-    """A rival that has learned the initial rows: a copy of the one that is fitted for all tests."""
-    if name not in FITTED:
-        FITTED[name] = small(name).fit(stream[0][:INITIAL], stream[1][:INITIAL])
-    return copy.deepcopy(FITTED[name])
+    return small(name).fit(stream[0][:INITIAL], stream[1][:INITIAL])
 
 
 @pytest.mark.parametrize("name", all_but(RIVALS, "river-cc-ht", "river-br-ht"))  # as river-*-lr

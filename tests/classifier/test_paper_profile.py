@@ -1,8 +1,6 @@
 """What every classifier promises, for the paper's profile and each step between it and the default."""
 
-import copy
 import pickle
-from functools import cache
 
 import numpy as np
 import pytest
@@ -49,16 +47,10 @@ def profile(request):
     return PROFILES[request.param]
 
 
-@pytest.fixture(scope="module")
-def learn_once(stream):
-    """Function that gives the classifier of a profile that has learned; not to be changed."""
-    X, Y = stream
-    return cache(lambda *profile: paper(**dict(profile)).fit(X[:50], Y[:50]).partial_fit(X[50:80], Y[50:80]))
-
-
 @pytest.fixture
-def learned(profile, learn_once):
-    return copy.deepcopy(learn_once(*profile.items()))
+def learned(profile, stream):
+    X, Y = stream
+    return paper(**profile).fit(X[:50], Y[:50]).partial_fit(X[50:80], Y[50:80])
 
 
 def test_row_by_row_and_all_at_once_give_the_same_bits(profile, gappy_stream, state_of, assert_same_state):
