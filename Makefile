@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# One process more than processors: the tests of the service wait for databases and browsers.
-PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile
+# One process more than processors: the tests of the service wait for databases and browsers, and tests/conftest.py
+# orders the files accordingly.
+PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile all of its sources anew
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 

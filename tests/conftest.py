@@ -4,13 +4,14 @@ import copy
 import gc
 import os
 import shutil
+import sys
+from collections import Counter
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from evolabel import EvolvingFuzzyClassifier
@@ -34,14 +35,19 @@ def pytest_collection_finish():
     gc.enable()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file():
-    """Files of tests have no doctests, and to look for them takes seconds in every process."""
-    return [one for one in (yield) if not isinstance(one, DoctestModule)]
+def spread(items):
+    """Files of the service, few tests first, evenly among the others: some tests wait while others compute."""
+    n_tests = Counter(item.path for item in items)
+    waiting = sorted((path for path in n_tests if "server" in path.parts), key=n_tests.get)
+    others = sorted((path for path in n_tests if "server" not in path.parts), key=n_tests.get, reverse=True)
+    place = {path: at / len(files) for files in (waiting, others) for at, path in enumerate(files)}
+    items.sort(key=lambda item: place[item.path])
 
 
-def pytest_collection_modifyitems(items):
-    """Tests of real data need the folder with the data sets."""
+def pytest_collection_modifyitems(config, items):
+    """Tests in parallel have an order of their own, and tests of real data need the folder with the data sets."""
+    if hasattr(config, "workerinput"):
+        spread(items)
     if Path(os.environ.get("EVOLABEL_DATA") or "nowhere").is_dir():
         return
     for item in items:
@@ -146,8 +152,32 @@ def write_empty(figure, file, *, format, **_):
     file.write('<svg xmlns="http://www.w3.org/2000/svg"></svg>' if format == "svg" else b"\x89PNG")
 
 
+@pytest.fixture(scope="session")
+def compile_once():
+    """Compile the kernels of learners as commands do, once in this process: it takes a fifth of the time of a run."""
+    from evolabel.cli.ready import compile_kernels
+
+    compiled = set()
+
+    def compile_new(learners=None, *, quiet):
+        kinds = {type(one): {name: one} for name, one in (learners or {}).items()} or {None: None}
+        for kind in kinds.keys() - compiled:
+            compile_kernels(kinds[kind], quiet=quiet)
+            compiled.add(kind)
+
+    return compile_new
+
+
+@pytest.fixture(scope="session")
+def command_line():
+    """The command line with all its commands, made once in this process."""
+    from evolabel.cli.app import make_app
+
+    return make_app()
+
+
 @pytest.fixture
-def command(request, capsys, monkeypatch):
+def command(request, capsys, monkeypatch, compile_once, command_line):
     """Run a command line as a person types it; gives its exit code and what it printed.
 
     Figures are made and written, but drawn only for tests that are marked `drawn`.
@@ -155,6 +185,9 @@ def command(request, capsys, monkeypatch):
     from evolabel.cli.app import run_command
 
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("evolabel.cli.app.make_app", lambda: command_line)
+    for name in ("bench", "reproduce", "run", "tune"):
+        monkeypatch.setattr(sys.modules[f"evolabel.cli.{name}"], "compile_kernels", compile_once)
     if not request.node.get_closest_marker("drawn"):
         monkeypatch.setattr("matplotlib.figure.Figure.savefig", write_empty)
 

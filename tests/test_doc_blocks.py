@@ -12,7 +12,6 @@ from cyclopts import MissingArgumentError
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.scoring.criteria import CRITERIA
-from evolabel.cli.app import make_app
 from evolabel.streams import Dataset
 
 ROOT = Path(__file__).parent.parent
@@ -69,19 +68,19 @@ COMMANDS = [(page, line) for page in PAGES for line in shell_lines(page) if line
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS, ids=lambda text: re.sub(r"\W+", "-", text)[:60])
-def test_a_command_is_understood(page, line, monkeypatch):
+def test_a_command_is_understood(page, line, monkeypatch, command_line):
     monkeypatch.setenv("EVOLABEL_TOKEN", "ev_1")  # the pages export it
-    make_app().parse_args(shlex.split(line, comments=True)[1:], exit_on_error=False, print_error=False)
+    command_line.parse_args(shlex.split(line, comments=True)[1:], exit_on_error=False, print_error=False)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_commands_in_sentences_are_understood(page):
+def test_commands_in_sentences_are_understood(page, command_line):
     """Options that need an argument may be named without it."""
     text = re.sub(FENCE, "", PAGES[page].read_text(encoding="utf-8"))
     for line in re.findall(r"`evolabel ([a-z][^`]*)`", text):
-        assert line.split()[0] in make_app(), line
+        assert line.split()[0] in command_line, line
         with suppress(MissingArgumentError):
-            make_app().parse_args(shlex.split(line), exit_on_error=False, print_error=False)
+            command_line.parse_args(shlex.split(line), exit_on_error=False, print_error=False)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -96,7 +95,7 @@ def test_targets_of_make_exist(page):
 def test_commands_on_files_run(page, command, tmp_path, monkeypatch):
     """Those on named data sets are left to the tests of the commands."""
     monkeypatch.chdir(tmp_path)
-    rows = np.random.default_rng(0).normal((70, 3, 0), (10, 1, 1), size=(200, 3)).round(2)
+    rows = np.random.default_rng(0).normal((70, 3, 0), (10, 1, 1), size=(120, 3)).round(2)
     features = ["time,heat,flow,noise", *(f"{number},{','.join(map(str, row))}" for number, row in enumerate(rows))]
     labels = ["fault_a,fault_b", *(f"{int(heat > 75)},{int(flow < 2.5)}" for heat, flow, _ in rows)]
     Path("today.csv").write_text("\n".join(features) + "\n", encoding="utf-8")

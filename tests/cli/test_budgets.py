@@ -8,7 +8,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import Results
 
-SHORT = ["run", "drift", "--samples", 250, "--metrics", "pa", "--quiet"]
+SHORT = ["run", "drift", "--samples", 100, "--metrics", "pa", "--quiet"]
 
 
 def test_those_who_ask_stand_beside_random_questions_the_full_update_and_none(command):
@@ -21,7 +21,7 @@ def test_those_who_ask_stand_beside_random_questions_the_full_update_and_none(co
         budget = float(name.split()[1]) / 100
         assert standings[name]["per"] == "labels"
         assert 0.0 < standings[name]["share"] <= budget
-        assert standings[name]["asked"] == pytest.approx(standings[name]["share"] * 200 * 5)
+        assert standings[name]["asked"] == pytest.approx(standings[name]["share"] * 80 * 5)
     assert standings["random 10 %"]["reasons"].keys() == {"random"}
     assert standings["active 10 %"]["reasons"]["ambiguity"] > 0
 

@@ -63,7 +63,7 @@ def test_ids_in_a_frame_are_reported_too():
     [("--label-list", ["hot", "odd"]), ("--class-column", ["hot;odd", "none", "hot", "odd"])],
 )
 def test_labels_by_name_are_learned_and_kept(command, tmp_path, option, labels):
-    X = np.random.default_rng(3).normal(size=(200, 2))
+    X = np.random.default_rng(3).normal(size=(150, 2))
     tags = [";".join(name for name, on in zip(["hot", "odd"], x > 0, strict=True) if on) for x in X]
     if option == "--class-column":
         tags = [tag or "none" for tag in tags]
@@ -87,8 +87,8 @@ def test_labels_by_name_are_learned_and_kept(command, tmp_path, option, labels):
 
 @pytest.mark.parametrize("options", [("--delay", "5"), ("--initial", "0"), ("--annotated", "0.5"), ("--budget", "0.2")])
 def test_classes_of_a_column_come_late_or_not_at_all(command, tmp_path, options):
-    x = np.random.default_rng(4).normal(size=200)
-    state = np.where(np.arange(200) < 150, np.where(x > 0.0, "hot", "cold"), "new")
+    x = np.random.default_rng(4).normal(size=120)
+    state = np.where(np.arange(120) < 90, np.where(x > 0.0, "hot", "cold"), "new")
     (tmp_path / "log.csv").write_text("\n".join(["x,state", *(f"{a:.3f},{b}" for a, b in zip(x, state, strict=True))]))
     told = command("run", tmp_path / "log.csv", "--class-column", "state", "--quiet", "--json", *options)
     assert told.code == 0, told.err

@@ -2,10 +2,7 @@
 
 import re
 
-import pytest
 
-
-@pytest.mark.drawn
 def test_figures_and_an_index_are_written(command, plant_model, plant, tmp_path):
     told = command("figures", plant_model, "--out", tmp_path / "pictures", "--data", plant)
     assert (told.code, told.out) == (0, "")

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from choices import first_quick
 
 from evolabel import EvolvingFuzzyClassifier
 
@@ -51,7 +52,8 @@ def test_parameters_change_the_learner_named(command, plant):
 
 
 @pytest.mark.parametrize(
-    "words", [("--params", '{"class_weight": {"fault_b": 20}}'), ("--set", 'class_weight={"fault_b": 20}')]
+    "words",
+    first_quick(("--set", 'class_weight={"fault_b": 20}'), ("--params", '{"class_weight": {"fault_b": 20}}')),
 )
 def test_weights_of_labels_are_given_by_their_names_and_kept_in_the_model(command, plant, tmp_path, words):
     told = command("run", plant, *LABELS, *words, "--out", tmp_path / "out", "--quiet")
@@ -103,7 +105,7 @@ def files_in(folder):
 
 
 def test_a_second_run_into_the_same_folder_needs_force(command, plant, tmp_path):
-    words = ("run", plant, *LABELS, "--out", tmp_path / "out", "--quiet")
+    words = ("run", plant, *LABELS, "--samples", 100, "--metrics", "pa", "--out", tmp_path / "out", "--quiet")
     told = command(*words)
     assert f"Report: {tmp_path / 'out' / 'report.html'}" in told.err
     assert f"Model: {tmp_path / 'out' / 'model.safetensors'}" in told.err

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from choices import first_quick
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA
@@ -47,7 +48,7 @@ def test_labels_are_refused_where_the_data_names_its_own(command, plant, tmp_pat
 
 
 def test_json_is_all_that_goes_to_standard_output(command):
-    told = command("run", "drift", "--samples", 400, "--against", "prior", "--seeds", 2, "--json")
+    told = command("run", "drift", "--samples", 150, "--against", "prior", "--seeds", 2, "--json")
     document = json.loads(told.out)
     assert document["seeds"] == [0, 1]
     ours, prior = document["standings"]
@@ -60,13 +61,12 @@ def test_json_is_all_that_goes_to_standard_output(command):
 
 def test_the_same_command_gives_the_same_numbers(command):
     def scores():
-        told = command("run", "drift:gradual", "--samples", 300, "--json")
+        told = command("run", "drift:gradual", "--samples", 150, "--json")
         return json.loads(told.out)["runs"]["0"][0]["metrics"]
 
     assert scores() == scores()
 
 
-@pytest.mark.drawn
 def test_results_figures_and_a_report_are_written(command, tmp_path, plant):
     out = tmp_path / "results"
     told = command("run", plant, "--labels", "fault_a,fault_b", "--against", "prior", "--out", out, "--quiet")
@@ -84,12 +84,13 @@ def test_results_figures_and_a_report_are_written(command, tmp_path, plant):
     saved = EvolvingFuzzyClassifier.load(out / "model.safetensors")
     assert list(saved.feature_names_in_) == ["heat", "flow"]
     assert list(saved.label_names_) == ["fault_a", "fault_b"]
+    assert saved.n_samples_seen_ == 300
 
 
 def test_progress_is_drawn_on_the_error_stream(command):
-    told = command("run", "drift", "--samples", 300, "--json")
+    told = command("run", "drift", "--samples", 100, "--json")
     assert told.err == ""
-    shown = command("run", "drift", "--samples", 300)
+    shown = command("run", "drift", "--samples", 100)
     assert "PA" in shown.out
 
 
@@ -140,19 +141,16 @@ def test_interruption_has_its_own_exit_code(command, monkeypatch):
     assert command("run", "drift").code == 130
 
 
-def test_help_teaches(command):
+OUR_CRITERIA = {name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")}  # tests have others
+
+
+def test_help_teaches_and_names_all_there_is_to_choose(command):
     told = command("run", "--help")
     assert told.code == 0
     for word in ("--against", "--seeds", "drift:recurring", "my.csv", "--labels=-2"):
         assert word in told.out
-
-
-OUR_CRITERIA = {name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")}  # tests have others
-
-
-@pytest.mark.parametrize("names", [set(LEARNERS) - {"evolabel"}, set(METRICS), OUR_CRITERIA])
-def test_help_names_all_there_is_to_choose(command, names):
-    assert names <= set(re.findall(r"[\w-]+", command("run", "--help").out))
+    for names in (set(LEARNERS) - {"evolabel"}, set(METRICS), OUR_CRITERIA):
+        assert names <= set(re.findall(r"[\w-]+", told.out))
 
 
 @pytest.mark.data
@@ -162,7 +160,7 @@ def test_the_paper_protocol_starts_with_the_official_part(command):
     assert (settings["initial"], settings["rows"]) == (391, 593)
 
 
-@pytest.mark.parametrize("alpha", ["0", "0.01"])
+@pytest.mark.parametrize("alpha", first_quick("0.01", "0"))
 def test_tuned_parameters_join_the_run(command, plant, tmp_path, alpha):
     words = ("--vigilance", "0.5,1", "--alpha", alpha, "--beta", "0", "--cv", 2, "--jobs", 1, "--out", tmp_path)
     command("tune", plant, "--labels", "fault_a,fault_b", *words, "--json")
@@ -179,12 +177,6 @@ def test_a_file_without_parameters_is_refused(command, plant, tmp_path, text):
     assert "holds no parameters" in told.err
 
 
-def test_the_trained_model_is_saved(command, plant, tmp_path):
-    command("run", plant, "--labels", "fault_a,fault_b", "--out", tmp_path / "out", "--quiet")
-    model = EvolvingFuzzyClassifier.load(tmp_path / "out" / "model.safetensors")
-    assert model.n_samples_seen_ == 300
-
-
 def test_seeds_that_change_nothing_are_refused(command, plant):
     told = command("run", plant, "--labels", "fault_a,fault_b", "--seeds", 3)
     assert told.code == 2
@@ -192,7 +184,7 @@ def test_seeds_that_change_nothing_are_refused(command, plant):
 
 
 def test_a_cold_start_and_late_labels_work_for_all(command):
-    words = ("--samples", 300, "--initial", 0, "--delay", "0,20", "--against", "ovr,static,rls,knn,prior")
+    words = ("--samples", 120, "--initial", 0, "--delay", "0,20", "--against", "ovr,static,rls,knn,prior")
     told = command("run", "drift", *words, "--json")
     assert told.code == 0
     assert json.loads(told.out)["settings"]["delay"] == [0, 20]
@@ -200,13 +192,14 @@ def test_a_cold_start_and_late_labels_work_for_all(command):
 
 def test_odd_names_reach_machines_as_they_are(command, plant):
     odd = plant.rename(plant.with_name("a:b:[bold]c.csv"))
-    told = command("run", odd, "--labels", "fault_a,fault_b", "--json")
+    told = command("run", odd, "--labels", "fault_a,fault_b", "--learner", "prior", "--json")
     assert json.loads(told.out)["settings"]["stream"] == "a:b:[bold]c"
 
 
 def test_results_of_earlier_seeds_do_not_stay(command, tmp_path):
     for seeds in (2, 1):
-        command("run", "drift", "--samples", 200, "--seeds", seeds, "--out", tmp_path, "--quiet", "--force")
+        words = ("--samples", 100, "--seeds", seeds, "--learner", "prior", "--metrics", "pa")
+        command("run", "drift", *words, "--out", tmp_path, "--quiet", "--force")
     assert [folder.name for folder in tmp_path.glob("seed-*")] == ["seed-0"]
 
 

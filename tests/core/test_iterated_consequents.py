@@ -104,7 +104,7 @@ MANY_STEPS = {
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", only_quick(MANY_STEPS, "both", "weights and gaps"))
+@pytest.mark.parametrize("name", only_quick(MANY_STEPS, "weights and gaps"))
 def test_many_steps_per_sample_reach_the_batch_optimum(name):
     base = paper_base(
         ridge=1.0, intercept_ridge=1.0, prox_steps=2000, merging="room", max_rules=200, **MANY_STEPS[name]

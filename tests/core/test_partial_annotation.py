@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from choices import pairs
 from small_rule_bases import assert_close, learned, make_stream
 
 from evolabel.core.batch import Batch
@@ -29,8 +30,7 @@ def own_step(base, before, slot):
     return step
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("silent", [[0], [1], [0, 2]])
+@pytest.mark.parametrize(("seed", "silent"), pairs([0, 1, 2], [[0], [1], [0, 2]]))
 def test_an_unanswered_label_keeps_its_weights_and_the_others_take_the_full_step(seed, silent):
     base = calm_base(seed)
     answered = [label for label in range(3) if label not in silent]

@@ -58,7 +58,6 @@ def run(code, **environment):
 def test_bounds_are_checked_although_unchecked_machine_code_lies_in_the_cache(tmp_path, module, kernel, arguments):
     code = READ_BEYOND.format(module=module, kernel=kernel, arguments=arguments)
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).returncode == 0
-    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).returncode == 0
     unchecked = set(tmp_path.rglob("*.nbi"))
     checked = run(code, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
     assert "IndexError" in checked.stderr

@@ -1,5 +1,6 @@
 """Backup, verification, snapshots that are kept, and migration, on stored databases."""
 
+import shutil
 import sqlite3
 from datetime import UTC, datetime
 
@@ -15,14 +16,15 @@ from evolabel.server.ops import migrating
 from evolabel.server.ops.backup import back_up, dump_line
 from evolabel.server.ops.check import check_database
 from evolabel.server.ops.verify import verify_project
+from evolabel.server.service import Service
 from evolabel.server.store import migrate
 from evolabel.server.store.engines import read_url, writing_engine
 from evolabel.server.store.log import LogError
 from evolabel.server.store.pen import read_database
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.snapshots import kept_snapshots, snapshot_seals
-from server.conftest import BACKENDS
-from server.pumps import run, samples, seal
+from server.conftest import BACKENDS, postgres_database
+from server.pumps import new_project, run, samples, seal
 
 DAMAGES = ["data = substr(data, 1, 100)", "state = replace(state, '1', '2')", "state = '{'"]
 
@@ -39,15 +41,43 @@ def verified(url, **options):
         return verify_project(connection, find_project(connection, "pumps"), **options)
 
 
-@pytest.fixture
-def stored(database, start):
-    """A database with several snapshots, whose service was stopped, and its last seal."""
-    service = start(database, snapshot_every=20)
+def fill(url):
+    """Seal of a project with several snapshots, whose service was stopped."""
+    service = Service(url)
+    service.start()
+    service.create_project(new_project(snapshot_every=20))
     worker = service.workers["pumps"]
     run(worker, samples(60))
     last = seal(worker)
     service.stop()
-    return database, last
+    return last
+
+
+@pytest.fixture(scope="module")
+def filled_file(tmp_path_factory):
+    """Path of a database with several snapshots, and its last seal."""
+    path = tmp_path_factory.mktemp("filled") / "evolabel.db"
+    return path, fill(read_url(f"sqlite:///{path}"))
+
+
+@pytest.fixture(scope="module")
+def filled_postgres():
+    """Name of such a PostgreSQL database, and its last seal."""
+    with postgres_database() as url:
+        yield url.database, fill(url)
+
+
+@pytest.fixture
+def stored(database, request):
+    """A copy of the database, and its last seal."""
+    if database.get_backend_name() == "sqlite":
+        path, last = request.getfixturevalue("filled_file")
+        shutil.copy(path, database.database)
+        yield database, last
+    else:
+        name, last = request.getfixturevalue("filled_postgres")
+        with postgres_database(name) as url:
+            yield url, last
 
 
 def test_verify_replays_from_an_older_snapshot_and_from_the_start(stored):

@@ -52,13 +52,13 @@ def test_labels_follow_the_known_rules_at_every_sample(drift, seed):
 
 @pytest.mark.parametrize("drift", ["none", *DRIFT_KINDS])
 def test_noise_flips_its_share_of_labels_and_nothing_else(drift):
-    noisy, clean = make(drift, noise=0.1, drift_every=300), make(drift, drift_every=300)
-    (X, Y), (clean_X, clean_Y) = noisy.take(3000), clean.take(3000)
+    noisy, clean = make(drift, noise=0.1, drift_every=150), make(drift, drift_every=150)
+    (X, Y), (clean_X, clean_Y) = noisy.take(1500), clean.take(1500)
     np.testing.assert_array_equal(X, clean_X)
     np.testing.assert_array_equal(np.isnan(Y), np.isnan(clean_Y))
     known = ~np.isnan(Y)
     assert abs(np.mean(Y[known] != clean_Y[known]) - 0.1) < 0.01
-    np.testing.assert_array_equal([s.truth for s in islice(noisy.samples(), 3000)], clean_Y)
+    np.testing.assert_array_equal([s.truth for s in islice(noisy.samples(), 1500)], clean_Y)
 
 
 @pytest.mark.parametrize("drift", ["none", *DRIFT_KINDS])

@@ -15,7 +15,7 @@ from evolabel.tuning import shared
 from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import can_share, separate_answers, shared_answers
 
-POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 1.0, 50.0)}).consequents
+POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 50.0)}).consequents
 PROFILES = {
     "default": EvolvingFuzzyClassifier(follow_drift=False),
     "paper": EvolvingFuzzyClassifier.paper(),

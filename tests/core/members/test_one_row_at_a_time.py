@@ -90,8 +90,8 @@ def test_answers_explanations_and_rules_change_nothing():
     X[1000:, 1] += 5.0 * X[:, 1].std()
     clf, model = classifier_of(X, Y), None
     seen = set()
-    for start in range(80, 1500, 20):
-        clf.partial_fit(X[start : start + 20], Y[start : start + 20])
+    for start in range(80, 1500, 40):
+        clf.partial_fit(X[start : start + 40], Y[start : start + 40])
         model = clf.inner.any_model
         members = model.trained().members
         seen.add(("trial", bool(members.trial[IS_ON])))
