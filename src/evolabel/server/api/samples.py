@@ -23,7 +23,7 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
     worker, identity = access_of(request).enter(request, slug)
     check_row_count(request, len(body.samples))
     origin = await keyed_origin_of(request, identity)
-    samples = [{"x": s.x, **{name: value for name, value in s if value is not None}} for s in body.samples]
+    samples = [{"x": s.x, **{name: fact for name, fact in vars(s).items() if fact is not None}} for s in body.samples]
     result = await carry_out(worker, lambda desk: verbs.send_samples(desk, samples, origin), len(samples), origin)
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"

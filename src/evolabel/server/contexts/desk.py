@@ -91,7 +91,8 @@ class Desk:
         """
         check_room(kind, self._room)
         text = canonical(payload)
-        payload = parsed(text)  # what a replay reads
+        if kind != "sample":  # whose values are those that JSON holds, all but the order of names
+            payload = parsed(text)  # what a replay reads
         try:
             outcome = self.state.apply(kind, with_file(payload, file), self.now)
         except Exception as error:

@@ -63,6 +63,7 @@ class ProjectState:
         """Rows with labels that wait for a fit."""
         self.prepared: EvolvingFuzzyClassifier | None = None
         """A classifier fitted to the history, so that the record of the fit need not compute it."""
+        self._number_names = None if any(f.choices for f in features) else [f.name for f in features]
 
     @classmethod
     def created(cls, payload: Facts) -> "ProjectState":
@@ -184,16 +185,17 @@ class ProjectState:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
         x, unseen = self._encoded(cells)
         query = self.learner.query(x)
-        classifier, names = self.learner.classifier, self.label_names
-        on = classifier.thresholds_ <= query.prediction
-        shares = classifier.inner.model.calibrator().probabilities(query.prediction[None])[0]
+        names, on = self.label_names, self.learner.classifier.thresholds_ <= query.prediction
+        shares = query.probabilities  # known if labels are asked for
+        if shares is None:
+            shares = self.learner.strategy.inner.model.calibrator().probabilities(query.prediction[None])[0]
         answer: Facts = {
             "prediction": dict(zip(names, shares.tolist(), strict=True)),
-            "labels": [name for name, is_on in zip(names, on, strict=True) if is_on],
+            "labels": [name for name, is_on in zip(names, on.tolist(), strict=True) if is_on],
         }
-        said = tuple(f"{name} is none of the texts" for name in unseen)
-        if warnings := [*(text for text in query.unfamiliar if not text.startswith(said)), *unseen.values()]:
-            answer["warnings"] = warnings
+        if query.unfamiliar or unseen:
+            said = tuple(f"{name} is none of the texts" for name in unseen)
+            answer["warnings"] = [text for text in query.unfamiliar if not text.startswith(said)] + [*unseen.values()]
         return answer, query
 
     def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
@@ -209,7 +211,7 @@ class ProjectState:
 
     def _sample(self, payload: Facts, at: int) -> Facts:
         outcome, query = self.predict(payload["x"])
-        asked = [name for name, is_asked in zip(self.label_names, query.labels, strict=False) if is_asked]
+        asked = [name for name, is_asked in zip(self.label_names, query.labels.tolist(), strict=False) if is_asked]
         given: Answers | None = payload.get("y")
         self.seen += 1
         limit = None if given is not None or not query.asked else self._limit(at)
@@ -232,7 +234,7 @@ class ProjectState:
     def _limit(self, at: int) -> str | None:
         """Return the limit that stops a question at time `at`, or None."""
         waiting = len([question for question in self.open.values() if not question.responses])
-        return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
+        return held_back(self.settings, waiting, self.asked_at, at, paused=self.paused)
 
     def _sample_as_decided(self, payload: Facts, at: int, decided: Facts) -> Facts:
         """Count a sample with the question, or without one, that the outcome `decided` has."""
@@ -316,9 +318,6 @@ class ProjectState:
             self.learner.teach(self._encoded(payload["x"])[0], self._row(y))
         return outcome
 
-    def _correction(self, payload: Facts, at: int) -> Facts:
-        return {"late": True}
-
     def _settings(self, payload: Facts, at: int) -> Facts:
         self.settings = ProjectSettings.read(payload["changed"], self.settings)
         if "budget" in payload["changed"]:
@@ -366,7 +365,7 @@ class ProjectState:
         "withdrawal": _withdrawal,
         "close": _close,
         "labels.late": _late_labels,
-        "correction": _correction,
+        "correction": lambda state, payload, at: {"late": True},
         "settings.changed": _settings,
         "label.added": _label_added,
         "label.retired": _label_retired,
@@ -379,6 +378,8 @@ class ProjectState:
 
     def _encoded(self, cells: list[float | str | None]) -> tuple[Facts, dict[str, str]]:
         """Return the features of a sample by name, and by feature a sentence for a text that is none of the choices."""
+        if self._number_names is not None:
+            return dict(zip(self._number_names, cells, strict=True)), {}
         values: Facts = {}
         unseen = dict[str, str]()
         for feature, value in zip(self.features, cells, strict=True):

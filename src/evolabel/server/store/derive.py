@@ -2,11 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, update
 
 from evolabel.server.store.activity import activity_rows
 from evolabel.server.store.canonical import canonical
 from evolabel.server.store.counts import Counted, write_counts
+from evolabel.server.store.insert_rows import insert_rows
 from evolabel.server.store.log import Record
 from evolabel.server.store.schema import ACTIVITY, QUESTION, RESPONSE, SAMPLE
 
@@ -39,7 +40,7 @@ def write(connection: Connection, project_id: int, records: list[Record]) -> Non
     change = changes(project_id, records)
     for table in INDEX_TABLES:
         if rows := change.inserted[table.name]:
-            connection.execute(insert(table), rows)
+            insert_rows(connection, table, rows)
     for number, values in change.closed.items():
         connection.execute(
             update(QUESTION).where(QUESTION.c.project_id == project_id, QUESTION.c.number == number).values(values)
