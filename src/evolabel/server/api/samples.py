@@ -5,12 +5,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from evolabel.server.api.access import access_of, carry_out, check_row_count, keyed_origin_of, origin_of
+from evolabel.server.api.json_bodies import QuickRoute
 from evolabel.server.api.schemas import LabelsIn, PredictionsIn, SamplesIn
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.verbs import UnknownError
 
-router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["samples"])
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["samples"], route_class=QuickRoute)
 
 
 @router.post("/samples")

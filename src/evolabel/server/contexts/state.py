@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
 from evolabel.explain.prediction import Explanation
-from evolabel.server.contexts.cells import read_cell
-from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, has_learned, number_row
+from evolabel.server.contexts.cells import are_plain_numbers, read_cell
+from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, has_learned
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -29,6 +31,7 @@ from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules,
 from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
+from evolabel.streams.tabular.column_coding import Encoded
 from evolabel.typing import IntArray
 
 Facts = dict[str, Any]
@@ -63,7 +66,7 @@ class ProjectState:
         """Rows with labels that wait for a fit."""
         self.prepared: EvolvingFuzzyClassifier | None = None
         """A classifier fitted to the history, so that the record of the fit need not compute it."""
-        self._number_names = None if any(f.choices for f in features) else [f.name for f in features]
+        self._has_texts = any(feature.choices for feature in features)
 
     @classmethod
     def created(cls, payload: Facts) -> "ProjectState":
@@ -137,6 +140,8 @@ class ProjectState:
         if not isinstance(x, list) or len(x) != len(self.features):
             found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
             raise DataError(f"x must have {len(self.features)} values or be an object of values by name, got {found}")
+        if not self._has_texts and are_plain_numbers(x):
+            return list(x)  # most samples
         return [read_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
 
     def read_labels(self, answers: object) -> Answers:
@@ -178,7 +183,7 @@ class ProjectState:
 
     def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:
         """Return the features and the labels of the rows in the history, NaN where they are missing."""
-        X = [number_row(self._encoded(row["x"])[0]) for row in self.history]
+        X = [self._encoded(row["x"])[0].rows[0].tolist() for row in self.history]
         return X, [self._row(row["y"]) for row in self.history]
 
     def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
@@ -376,23 +381,18 @@ class ProjectState:
 
     # ------------------------------------------------------------------ values
 
-    def _encoded(self, cells: list[float | str | None]) -> tuple[Facts, dict[str, str]]:
-        """Return the features of a sample by name, and by feature a sentence for a text that is none of the choices."""
-        if self._number_names is not None:
-            return dict(zip(self._number_names, cells, strict=True)), {}
-        values: Facts = {}
+    def _encoded(self, cells: list[float | str | None]) -> tuple[Encoded, dict[str, str]]:
+        """Return the features of a sample, and by feature a sentence for a text that is none of the choices."""
         unseen = dict[str, str]()
-        for feature, value in zip(self.features, cells, strict=True):
-            if not feature.choices:
-                values[feature.name] = value
-                continue
-            if value is None:
-                values |= dict.fromkeys(feature.columns)
-                continue
-            values |= {f"{feature.name}={choice}": float(value == choice) for choice in feature.choices}
-            if value not in feature.choices:
-                unseen[feature.name] = f"{feature.name} = {value} is none of its choices"
-        return values, unseen
+        if self._has_texts:
+            values = list[float | str | None]()
+            for feature, value in zip(self.features, cells, strict=True):
+                choices = feature.choices
+                values += [value] if not choices else [None if value is None else value == c for c in choices]
+                if choices and value is not None and value not in choices:
+                    unseen[feature.name] = f"{feature.name} = {value} is none of its choices"
+            cells = values
+        return Encoded(np.array([cells], dtype=np.float64), []), unseen
 
     def _row(self, answers: Answers) -> list[float]:
         """Return `answers` in the order of the labels, NaN for those not answered."""

@@ -30,7 +30,8 @@ def changes(project_id: int, records: list[Record]) -> IndexRows:
     change = IndexRows({table.name: [] for table in INDEX_TABLES}, {}, Counted())
     for record in records:
         _derive(project_id, record, change)
-        change.inserted["activity"] += activity_rows(project_id, record)
+        if record.entry.kind != "sample" or "events" in record.entry.outcome:
+            change.inserted["activity"] += activity_rows(project_id, record)
         change.counted.add(record)
     return change
 

@@ -3,8 +3,10 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Text, any_, func, insert, literal, select, update
+from sqlalchemy.dialects.postgresql import ARRAY
 
+from evolabel.server.store.canonical import canonical
 from evolabel.server.store.log import FIRST_CHAIN, Head, Record, read_record
 from evolabel.server.store.schema import LOG, PROJECT, RESPONSE, SAMPLE
 
@@ -51,9 +53,20 @@ def find_samples(connection: Connection, project_id: int, external_ids: Collecti
     query = (
         select(SAMPLE.c.external_id, LOG)
         .join(LOG, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
-        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.external_id.in_(list(external_ids)))
+        .where(SAMPLE.c.project_id == project_id, _has_one_of(external_ids, connection.dialect.name))
     )
     return {row.external_id: read_record(row) for row in connection.execute(query)}
+
+
+def _has_one_of(external_ids: Collection[str], backend: str) -> ColumnElement[bool]:
+    """Return the condition for `backend` that a sample has one of `external_ids`: one parameter however many there are.
+
+    One parameter for each takes longer than the search.
+    """
+    if backend == "postgresql":
+        return SAMPLE.c.external_id == any_(literal(list(external_ids), ARRAY(Text)))
+    listed = func.json_each(canonical(list(external_ids))).table_valued("value")
+    return SAMPLE.c.external_id.in_(select(listed.c.value))
 
 
 def find_sample(connection: Connection, project_id: int, number: int) -> Record | None:
