@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, bindparam, update
 
 from evolabel.server.store.activity import activity_rows
 from evolabel.server.store.canonical import canonical
@@ -13,6 +13,10 @@ from evolabel.server.store.schema import ACTIVITY, QUESTION, RESPONSE, SAMPLE
 
 INDEX_TABLES = (SAMPLE, QUESTION, RESPONSE, ACTIVITY)
 """Tables that can be made again from the log."""
+
+_CLOSE = update(QUESTION).where(
+    QUESTION.c.project_id == bindparam("project"), QUESTION.c.number == bindparam("closed")
+)  # sets the columns that are given
 
 Values = dict[str, Any]
 
@@ -42,10 +46,9 @@ def write(connection: Connection, project_id: int, records: list[Record]) -> Non
     for table in INDEX_TABLES:
         if rows := change.inserted[table.name]:
             insert_rows(connection, table, rows)
-    for number, values in change.closed.items():
-        connection.execute(
-            update(QUESTION).where(QUESTION.c.project_id == project_id, QUESTION.c.number == number).values(values)
-        )
+    if change.closed:
+        keys = [{"project": project_id, "closed": number, **values} for number, values in change.closed.items()]
+        connection.execute(_CLOSE, keys)
     write_counts(connection, project_id, change.counted)
 
 
