@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.store.canonical import canonical, digest, parsed
+from evolabel.server.store.canonical import canonical, canonical_with_list, digest, parsed
 from evolabel.server.store.log import NewRecord, Place, next_chain
 from evolabel.server.store.schema import LOG, SAMPLE
 from server.pumps import call
@@ -32,6 +32,27 @@ def test_the_chain_is_the_hash_of_canonical_json(kind, key, actor, body, at, seq
     }  # fmt: skip
     found = next_chain(b"c" * 32, Place(2, seq, 3), entry, b"p" * 32, canonical(entry.outcome))
     assert found == digest((b"c" * 32).hex() + canonical(facts))
+
+
+CELLS = st.floats(allow_nan=False, allow_infinity=False) | st.none() | st.text() | st.integers() | st.booleans()
+PLAIN = st.floats(1e-6, 1e18) | st.floats(-1e18, -1e-6) | st.sampled_from([0.0, -0.0, 1e-4, 1e16, 9999999999999998.0])
+
+
+@given(
+    st.lists(CELLS) | st.lists(PLAIN),
+    st.dictionaries(st.sampled_from(["id", "at", "source"]), st.text() | st.just('"x":0')),
+    st.none() | st.dictionaries(st.text() | st.just("x"), st.sampled_from([0, 1, None])),
+)
+@settings(deadline=None)
+def test_a_sample_has_its_canonical_text(cells, facts, y):
+    payload = {**({} if y is None else {"y": y}), "x": cells, **facts}
+    assert canonical_with_list(payload, "x") == canonical(payload)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_no_text_holds_what_is_no_number(value):
+    with pytest.raises(ValueError, match="JSON"):
+        canonical_with_list({"x": [1.0, value]}, "x")
 
 
 SAMPLES = [
