@@ -20,7 +20,7 @@ from evolabel.server.security.policies import ROUTE_POLICIES
 from evolabel.server.service import Service
 from evolabel.server.store.pen import NotWriterError
 from server.people import PASSWORD, add_person, browser
-from server.pumps import ANNA, call, new_project, run, samples, seal
+from server.pumps import ANNA, call, new_project, run, samples, seal, send
 
 WRITING_READS = {
     "/readyz", "/p/{slug}/answer", "/api/v1/projects/{slug}/export/{name}", "/api/v1/projects/{slug}/log",
@@ -89,6 +89,23 @@ def test_the_standby_answers_what_only_reads_and_refuses_the_rest(pair, database
     assert "This server is the standby" in page.get("/p/pumps").text
     assert 'href="/p/pumps">To the overview' in page.get("/p/pumps/answer").text
     assert client.get("/api/v1/projects").json()["projects"][0]["slug"] == "pumps"
+
+
+def test_the_standby_shows_no_act_that_it_would_refuse(pair):
+    active, standby = pair
+    for sample, _ in samples(60, seed=1)[40:]:
+        send(active.workers["pumps"], {**sample, "id": f"open-{sample['id']}"})
+    person = add_person(active, "anna", "operator", password=PASSWORD)
+    writing, page = browser(active, person), client_of(standby, accept="text/html")
+    page.cookies = writing.cookies
+    for path in ("/", "/p/pumps", "/p/pumps/settings"):
+        assert "This server is the standby" in page.get(path).text, path
+        assert "This server is the standby" not in writing.get(path).text, path
+        for act in ('href="/p/pumps/answer"', 'action="/p/pumps/pause"'):
+            assert act not in page.get(path).text, (path, act)
+    assert 'href="/p/pumps/answer"' in writing.get("/").text
+    assert 'class="btn main" href="/p/pumps/answer"' in writing.get("/p/pumps").text
+    assert 'action="/p/pumps/pause"' in writing.get("/p/pumps").text
 
 
 def test_the_standby_shows_at_once_what_the_other_has_stored(pair):

@@ -237,12 +237,12 @@ class ClassifierInner:
         return Options(**{name: getattr(self.classifier, name) for name in option_names()}).check()
 
     def validate_rows(self, X: object) -> FloatArray:
-        """Rows of the table `X`, or of a list of dictionaries by feature names, checked, (n, p).
+        """Rows of the table `X`, or of a list of dictionaries by feature names or of encoded rows, checked, (n, p).
 
         Some may have no feature at all. Where the classifier has feature names, scikit-learn's warning of an array
         without names is given once.
         """
-        if isinstance(X, list) and X and isinstance(X[0], Mapping):
+        if isinstance(X, list) and X and isinstance(X[0], Mapping | Encoded):
             return np.vstack([self.validate_row(x).rows for x in X])
         return self._validated(X).rows
 
@@ -274,8 +274,14 @@ class ClassifierInner:
     def validate_row(self, x: object) -> Encoded:
         """One checked row, (1, p), from a flat array `x`, a dictionary by feature names or a table of one row.
 
-        Texts that no feature stands for are returned beside it, and reported by a note.
+        Texts that no feature stands for are returned beside it, and reported by a note. A row that is `Encoded` already
+        has its values in the order of the features.
         """
+        if isinstance(x, Encoded):
+            if not is_checked_shape(x.rows, self.model.n_features):
+                raise DataError(f"x was encoded for other features; pass a row of {self.model.n_features} features")
+            usable_values(x.rows)
+            return x
         if isinstance(x, Mapping):
             coding = self.columns
             if coding is None:
@@ -297,7 +303,7 @@ class ClassifierInner:
     def explain(self, x: object, correct: "Correct", turns: int) -> "Explanation":
         """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
         self.model  # noqa: B018
-        read = self.validate_row(x) if isinstance(x, Mapping) else self._validated(as_one_row(x))
+        read = self.validate_row(x) if isinstance(x, Mapping | Encoded) else self._validated(as_one_row(x))
         return self.explain_row(read.rows, correct, tuple(read.unseen), turns)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":

@@ -37,21 +37,21 @@ class ServerProcess:
     def alive(self):
         return self._process.is_alive()
 
-    def wait_until_ready(self):
-        """Whether the server is ready; False if its process has ended before."""
+    def wait_until_ready(self, path="/readyz"):
+        """Whether the server answers 200 to `path`; False if its process has ended before."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             if not self.alive:
                 return False
-            if self._is_ready():
+            if self._is_ready(path):
                 return True
             time.sleep(0.02)
         raise TimeoutError("the server was not ready in time")
 
-    def _is_ready(self):
+    def _is_ready(self, path):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
         try:
-            connection.request("GET", "/readyz")
+            connection.request("GET", path)
             return connection.getresponse().status == 200
         except (OSError, http.client.HTTPException):
             return False

@@ -93,7 +93,7 @@ def test_nothing_acknowledged_is_lost_by_a_full_disk(small_disk, sees_disk):
         thread.join(60)
     server = ServerProcess(url, min_free_mb=1, sees_disk=sees_disk)  # on a full disk
     try:
-        server.wait_until_ready()  # or it ends: there may be room in a file that was made before
+        server.wait_until_ready("/livez")  # or it ends: there may be room in a file that was made before
     finally:
         server.kill()
     (small_disk / "ballast").unlink()

@@ -134,9 +134,15 @@ def test_samples_are_refused_before_answers(sqlite, start, monkeypatch):
     assert worker.head == head
     assert post(client, samples(1)[0][0]).status_code == 200  # known: nothing is written
     assert client.put(f"/api/v1/projects/pumps/questions/{first}/answer", json=answer).status_code == 200
+    assert client.get("/readyz").status_code == 200
     monkeypatch.setattr(disk, "free_bytes", lambda url: 49_000_000)
+    assert client.get("/readyz").status_code == 503
+    assert client.get("/readyz").json()["reasons"] == [
+        "disk: 49 MB are left on the disk of the service, 50 MB are needed; make room"
+    ]
     assert problem(client.put(f"/api/v1/projects/pumps/questions/{second}/answer", json=answer)) == (507, "disk-full")
     monkeypatch.setattr(disk, "free_bytes", lambda url: None)
+    assert client.get("/readyz").status_code == 200
     assert client.put(f"/api/v1/projects/pumps/questions/{second}/answer", json=answer).status_code == 200
     assert_memory_is_the_log(service)
 

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from evolabel.server.api.access import access_of
 from evolabel.server.ops.metrics import metrics_text
 from evolabel.server.security.policies import HiddenError
+from evolabel.server.store import disk
 
 router = APIRouter(tags=["health"])
 
@@ -41,11 +42,13 @@ def _is_in_list(request: Request) -> bool:
 
 @router.get("/readyz", response_model=None, responses={503: {"content": {"application/json": {}}}})
 async def readyz(request: Request) -> JSONResponse:
-    """Answer 200 when every project takes requests, else 503 with the reasons."""
+    """Answer 200 when every project takes requests and the disk has room for answers, else 503 with the reasons."""
     service = access_of(request).service
     waiting = [slug for slug, worker in list(service.workers.items()) if not worker.is_ready]
     reasons = [] if service.is_writer else ["standby: another server writes, or the database cannot be reached"]
     reasons += [f"project {slug}: the model is being read from the log" for slug in waiting]
     reasons += [f"project {slug}: {why}" for slug, why in service.broken.items()]
+    if lacking := disk.lacking_room("answer", disk.Room(disk.free_bytes(service.url), service.limits.min_free)):
+        reasons.append(f"disk: {lacking}; make room")
     content = {"status": "not ready" if reasons else "ready", "reasons": reasons}
     return JSONResponse(content, 503 if reasons else 200)

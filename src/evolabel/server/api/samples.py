@@ -5,12 +5,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from evolabel.server.api.access import access_of, carry_out, check_row_count, keyed_origin_of, origin_of
+from evolabel.server.api.json_bodies import QuickRoute
 from evolabel.server.api.schemas import LabelsIn, PredictionsIn, SamplesIn
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.verbs import UnknownError
 
-router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["samples"])
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["samples"], route_class=QuickRoute)
 
 
 @router.post("/samples")
@@ -23,7 +24,7 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
     worker, identity = access_of(request).enter(request, slug)
     check_row_count(request, len(body.samples))
     origin = await keyed_origin_of(request, identity)
-    samples = [{"x": s.x, **{name: value for name, value in s if value is not None}} for s in body.samples]
+    samples = [{"x": s.x, **{name: fact for name, fact in vars(s).items() if fact is not None}} for s in body.samples]
     result = await carry_out(worker, lambda desk: verbs.send_samples(desk, samples, origin), len(samples), origin)
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"

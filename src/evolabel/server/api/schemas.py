@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, WithJs
 ROWS_PER_REQUEST = 1000  # of one request
 LONGEST_ID = 200  # characters
 MOST_NUMBER = 2**53  # of a sample
+_NUMBERS = {float, int, type(None)}  # types of values without any text
 
 _VALUE = {"type": ["number", "string", "null"]}
 Values = Annotated[
@@ -40,10 +41,11 @@ def check_texts(data: Any) -> None:
     if isinstance(data, dict):
         for name, value in data.items():
             check_texts(name)
-            check_texts(value)
-    elif isinstance(data, list):
-        for value in data:
             if type(value) is not float:  # most values are
+                check_texts(value)
+    elif isinstance(data, list):
+        if not _NUMBERS.issuperset(map(type, data)):
+            for value in data:
                 check_texts(value)
     elif isinstance(data, str) and ("\0" in data or not (data.isascii() or _is_encodable(data))):
         raise ValueError(f"the text {data[:50]!r} has a character that cannot be stored; leave it out")

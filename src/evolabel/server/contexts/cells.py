@@ -23,6 +23,11 @@ def count_unseen(features: Sequence[Feature], samples: Iterable[Sequence[object]
     )
 
 
+def are_plain_numbers(values: Sequence[object]) -> bool:
+    """Return whether all `values` are floats that `read_cell` returns as they are, for features of numbers."""
+    return {*map(type, values)} == {float} and all(map(MAX_VALUE.__ge__, map(abs, values)))  # type: ignore[arg-type]
+
+
 def read_cell(feature: Feature, value: object) -> float | str | None:
     """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
     if type(value) is float and feature.kind == "number" and abs(value) <= MAX_VALUE:

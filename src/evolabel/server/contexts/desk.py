@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store import projects
-from evolabel.server.store.canonical import canonical, parsed
+from evolabel.server.store.canonical import canonical, canonical_with_list, parsed
 from evolabel.server.store.disk import NOT_KNOWN, Room, check_room
 from evolabel.server.store.log import NewRecord, Record, find_key, find_kinds, last_seq_of, read_records, with_file
 
@@ -90,8 +90,11 @@ class Desk:
         TornError if the state cannot be changed, DiskFullError if there is no room for the record.
         """
         check_room(kind, self._room)
-        text = canonical(payload)
-        payload = parsed(text)  # what a replay reads
+        if kind == "sample":
+            text = canonical_with_list(payload, "x")  # to be read back, it is the same but for the order of names
+        else:
+            text = canonical(payload)
+            payload = parsed(text)  # what a replay reads
         try:
             outcome = self.state.apply(kind, with_file(payload, file), self.now)
         except Exception as error:

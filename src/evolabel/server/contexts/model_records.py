@@ -1,7 +1,6 @@
 """Records that give a project another classifier: trained on a history of rows with labels, or from a file."""
 
 import hashlib
-import math
 from typing import Any, Protocol
 
 from evolabel import EvolvingFuzzyClassifier
@@ -74,8 +73,3 @@ def n_rules(classifier: EvolvingFuzzyClassifier) -> int:
 def blob_hash(data: bytes) -> str:
     """Return the name under which the log refers to `data`."""
     return hashlib.sha256(data).hexdigest()
-
-
-def number_row(values: dict[str, Any]) -> list[float]:
-    """Return the `values` of a row with NaN for None."""
-    return [math.nan if value is None else float(value) for value in values.values()]

@@ -1,7 +1,7 @@
 """Decisions about questions: when one may be asked, when its answers are final, when it is closed. No clock is read."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -69,17 +69,17 @@ class Closing(NamedTuple):
     people: list[int]
 
 
-def held_back(settings: ProjectSettings, waiting: int, asked_at: list[int], now: int, *, paused: bool) -> str | None:
+def held_back(settings: ProjectSettings, waiting: int, asked: Iterable[int], now: int, *, paused: bool) -> str | None:
     """Return the limit in `settings` that stops a question at time `now`, or None.
 
-    The project may be `paused`. `waiting` questions lack an answer, `asked_at` has the times of the last questions.
+    The project may be `paused`. `waiting` questions lack an answer, `asked` has the times of the last questions.
     """
     if paused:
         return "paused"
     if waiting >= settings.max_open:
         return "max_open"
     limit = settings.questions_per_hour
-    if limit and sum(at > now - HOUR for at in asked_at) >= limit:
+    if limit and sum(at > now - HOUR for at in asked) >= limit:
         return "per_hour"
     return None
 

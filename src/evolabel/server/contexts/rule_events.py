@@ -11,14 +11,14 @@ _DEFAULTS: dict[str, Any] = {name: Event(0, "", None, None)._asdict()[name] for 
 
 def count_events(learner: ActiveLearner) -> int:
     """Return how many events `learner` has logged so far."""
-    return learner.classifier.inner.any_model.n_events
+    return learner.strategy.inner.any_model.n_events
 
 
 def events_since(learner: ActiveLearner, n_events: int) -> list[dict[str, Any]]:
     """Return the events of `learner` after the first `n_events`, as JSON holds them."""
     if count_events(learner) == n_events:
         return []
-    return [event_facts(event) for event in learner.classifier.inner.events_since(n_events)]
+    return [event_facts(event) for event in learner.strategy.inner.events_since(n_events)]
 
 
 def event_facts(event: Event) -> dict[str, Any]:

@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
 from evolabel.errors import DataError
 from evolabel.explain.prediction import Explanation
-from evolabel.server.contexts.cells import read_cell
-from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, has_learned, number_row
+from evolabel.server.contexts.cells import are_plain_numbers, read_cell
+from evolabel.server.contexts.model_records import MODEL_KINDS, change_model, has_learned
 from evolabel.server.contexts.questions import (
     Answers,
     OpenQuestion,
@@ -29,6 +31,7 @@ from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, change_rules,
 from evolabel.server.contexts.rule_events import count_events, events_since
 from evolabel.server.contexts.settings import HOUR, Feature, Label, ProjectSettings
 from evolabel.server.store.canonical import canonical, digest
+from evolabel.streams.tabular.column_coding import Encoded
 from evolabel.typing import IntArray
 
 Facts = dict[str, Any]
@@ -63,6 +66,7 @@ class ProjectState:
         """Rows with labels that wait for a fit."""
         self.prepared: EvolvingFuzzyClassifier | None = None
         """A classifier fitted to the history, so that the record of the fit need not compute it."""
+        self._has_texts = any(feature.choices for feature in features)
 
     @classmethod
     def created(cls, payload: Facts) -> "ProjectState":
@@ -136,6 +140,8 @@ class ProjectState:
         if not isinstance(x, list) or len(x) != len(self.features):
             found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
             raise DataError(f"x must have {len(self.features)} values or be an object of values by name, got {found}")
+        if not self._has_texts and are_plain_numbers(x):
+            return list(x)  # most samples
         return [read_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
 
     def read_labels(self, answers: object) -> Answers:
@@ -177,23 +183,24 @@ class ProjectState:
 
     def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:
         """Return the features and the labels of the rows in the history, NaN where they are missing."""
-        X = [number_row(self._encoded(row["x"])[0]) for row in self.history]
+        X = [self._encoded(row["x"])[0].rows[0].tolist() for row in self.history]
         return X, [self._row(row["y"]) for row in self.history]
 
     def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
         x, unseen = self._encoded(cells)
         query = self.learner.query(x)
-        classifier, names = self.learner.classifier, self.label_names
-        on = classifier.thresholds_ <= query.prediction
-        shares = classifier.inner.model.calibrator().probabilities(query.prediction[None])[0]
+        names, on = self.label_names, self.learner.classifier.thresholds_ <= query.prediction
+        shares = query.probabilities  # known if labels are asked for
+        if shares is None:
+            shares = self.learner.strategy.inner.model.calibrator().probabilities(query.prediction[None])[0]
         answer: Facts = {
             "prediction": dict(zip(names, shares.tolist(), strict=True)),
-            "labels": [name for name, is_on in zip(names, on, strict=True) if is_on],
+            "labels": [name for name, is_on in zip(names, on.tolist(), strict=True) if is_on],
         }
-        said = tuple(f"{name} is none of the texts" for name in unseen)
-        if warnings := [*(text for text in query.unfamiliar if not text.startswith(said)), *unseen.values()]:
-            answer["warnings"] = warnings
+        if query.unfamiliar or unseen:
+            said = tuple(f"{name} is none of the texts" for name in unseen)
+            answer["warnings"] = [text for text in query.unfamiliar if not text.startswith(said)] + [*unseen.values()]
         return answer, query
 
     def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
@@ -209,7 +216,7 @@ class ProjectState:
 
     def _sample(self, payload: Facts, at: int) -> Facts:
         outcome, query = self.predict(payload["x"])
-        asked = [name for name, is_asked in zip(self.label_names, query.labels, strict=False) if is_asked]
+        asked = [name for name, is_asked in zip(self.label_names, query.labels.tolist(), strict=False) if is_asked]
         given: Answers | None = payload.get("y")
         self.seen += 1
         limit = None if given is not None or not query.asked else self._limit(at)
@@ -232,7 +239,7 @@ class ProjectState:
     def _limit(self, at: int) -> str | None:
         """Return the limit that stops a question at time `at`, or None."""
         waiting = len([question for question in self.open.values() if not question.responses])
-        return held_back(self.settings, waiting, list(self.asked_at), at, paused=self.paused)
+        return held_back(self.settings, waiting, self.asked_at, at, paused=self.paused)
 
     def _sample_as_decided(self, payload: Facts, at: int, decided: Facts) -> Facts:
         """Count a sample with the question, or without one, that the outcome `decided` has."""
@@ -316,9 +323,6 @@ class ProjectState:
             self.learner.teach(self._encoded(payload["x"])[0], self._row(y))
         return outcome
 
-    def _correction(self, payload: Facts, at: int) -> Facts:
-        return {"late": True}
-
     def _settings(self, payload: Facts, at: int) -> Facts:
         self.settings = ProjectSettings.read(payload["changed"], self.settings)
         if "budget" in payload["changed"]:
@@ -366,7 +370,7 @@ class ProjectState:
         "withdrawal": _withdrawal,
         "close": _close,
         "labels.late": _late_labels,
-        "correction": _correction,
+        "correction": lambda state, payload, at: {"late": True},
         "settings.changed": _settings,
         "label.added": _label_added,
         "label.retired": _label_retired,
@@ -377,21 +381,18 @@ class ProjectState:
 
     # ------------------------------------------------------------------ values
 
-    def _encoded(self, cells: list[float | str | None]) -> tuple[Facts, dict[str, str]]:
-        """Return the features of a sample by name, and by feature a sentence for a text that is none of the choices."""
-        values: Facts = {}
+    def _encoded(self, cells: list[float | str | None]) -> tuple[Encoded, dict[str, str]]:
+        """Return the features of a sample, and by feature a sentence for a text that is none of the choices."""
         unseen = dict[str, str]()
-        for feature, value in zip(self.features, cells, strict=True):
-            if not feature.choices:
-                values[feature.name] = value
-                continue
-            if value is None:
-                values |= dict.fromkeys(feature.columns)
-                continue
-            values |= {f"{feature.name}={choice}": float(value == choice) for choice in feature.choices}
-            if value not in feature.choices:
-                unseen[feature.name] = f"{feature.name} = {value} is none of its choices"
-        return values, unseen
+        if self._has_texts:
+            values = list[float | str | None]()
+            for feature, value in zip(self.features, cells, strict=True):
+                choices = feature.choices
+                values += [value] if not choices else [None if value is None else value == c for c in choices]
+                if choices and value is not None and value not in choices:
+                    unseen[feature.name] = f"{feature.name} = {value} is none of its choices"
+            cells = values
+        return Encoded(np.array([cells], dtype=np.float64), []), unseen
 
     def _row(self, answers: Answers) -> list[float]:
         """Return `answers` in the order of the labels, NaN for those not answered."""

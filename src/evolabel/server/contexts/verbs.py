@@ -185,7 +185,7 @@ def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) 
     log and train nothing. One that cannot be closed even so stays open.
     """
     for question in list(desk.state.open.values()):
-        failed = failures.get(close_key(question.number), 0)
+        failed = failures.get(close_key(question.number), 0) if failures else 0
         end = closing(question, desk.now, desk.state.seen, desk.state.settings) if failed < 2 else None
         if end is None:
             continue

@@ -2,16 +2,21 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, bindparam, update
 
 from evolabel.server.store.activity import activity_rows
 from evolabel.server.store.canonical import canonical
 from evolabel.server.store.counts import Counted, write_counts
+from evolabel.server.store.insert_rows import insert_rows
 from evolabel.server.store.log import Record
 from evolabel.server.store.schema import ACTIVITY, QUESTION, RESPONSE, SAMPLE
 
 INDEX_TABLES = (SAMPLE, QUESTION, RESPONSE, ACTIVITY)
 """Tables that can be made again from the log."""
+
+_CLOSE = update(QUESTION).where(
+    QUESTION.c.project_id == bindparam("project"), QUESTION.c.number == bindparam("closed")
+)  # sets the columns that are given
 
 Values = dict[str, Any]
 
@@ -29,7 +34,8 @@ def changes(project_id: int, records: list[Record]) -> IndexRows:
     change = IndexRows({table.name: [] for table in INDEX_TABLES}, {}, Counted())
     for record in records:
         _derive(project_id, record, change)
-        change.inserted["activity"] += activity_rows(project_id, record)
+        if record.entry.kind != "sample" or "events" in record.entry.outcome:
+            change.inserted["activity"] += activity_rows(project_id, record)
         change.counted.add(record)
     return change
 
@@ -39,11 +45,10 @@ def write(connection: Connection, project_id: int, records: list[Record]) -> Non
     change = changes(project_id, records)
     for table in INDEX_TABLES:
         if rows := change.inserted[table.name]:
-            connection.execute(insert(table), rows)
-    for number, values in change.closed.items():
-        connection.execute(
-            update(QUESTION).where(QUESTION.c.project_id == project_id, QUESTION.c.number == number).values(values)
-        )
+            insert_rows(connection, table, rows)
+    if change.closed:
+        keys = [{"project": project_id, "closed": number, **values} for number, values in change.closed.items()]
+        connection.execute(_CLOSE, keys)
     write_counts(connection, project_id, change.counted)
 
 

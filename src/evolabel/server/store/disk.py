@@ -37,11 +37,13 @@ NOT_KNOWN = Room()
 
 def check_room(kind: str, room: Room) -> None:
     """Raise DiskFullError if there is no `room` for a record of this `kind`; answers need a quarter of it."""
-    if room.free is None or kind in _OF_THE_SERVICE:
-        return
+    if kind not in _OF_THE_SERVICE and (lacking := lacking_room(kind, room)):
+        raise DiskFullError(f"{lacking}; make room, then send the request again")
+
+
+def lacking_room(kind: str, room: Room) -> str:
+    """Return what `room` lacks for a record of this `kind`, empty if it suffices."""
     least = room.needed if kind in _OF_PRODUCERS else room.needed // 4
-    if room.free < least:
-        raise DiskFullError(
-            f"{room.free // _MEGABYTE} MB are left on the disk of the service, {least // _MEGABYTE} MB are needed; "
-            "make room, then send the request again"
-        )
+    if room.free is None or room.free >= least:
+        return ""
+    return f"{room.free // _MEGABYTE} MB are left on the disk of the service, {least // _MEGABYTE} MB are needed"

@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, func, select
 
 from evolabel.errors import EvolabelError
 from evolabel.server.store.blobs import read_blob
 from evolabel.server.store.canonical import canonical, digest, parsed
+from evolabel.server.store.insert_rows import insert_rows
 from evolabel.server.store.schema import LOG
 
 FIRST_CHAIN = bytes(32)
@@ -84,11 +85,14 @@ def next_chain(before: bytes, place: Place, entry: NewRecord, payload_hash: byte
     `outcome` is the canonical text of the outcome. Only the `payload_hash` counts of the payload, so that the value
     stays true when the payload is missing.
     """
-    body = None if entry.body_hash is None else entry.body_hash.hex()
-    first = {"actor": entry.actor_id, "at": entry.at, "body": body, "epoch": place.epoch}
-    first |= {"key": entry.key, "kind": entry.kind}
-    last = {"part": entry.part, "payload": payload_hash.hex(), "project": place.project, "seq": place.seq, "v": entry.v}
-    return digest(f'{before.hex()}{canonical(first)[:-1]},"outcome":{outcome},{canonical(last)[1:]}')
+    actor = "null" if entry.actor_id is None else entry.actor_id
+    body = "null" if entry.body_hash is None else f'"{entry.body_hash.hex()}"'
+    key, kind = "null" if entry.key is None else canonical(entry.key), canonical(entry.kind)
+    return digest(  # canonical JSON, written here because it is needed for every record
+        f'{before.hex()}{{"actor":{actor},"at":{entry.at},"body":{body},"epoch":{place.epoch},"key":{key},'
+        f'"kind":{kind},"outcome":{outcome},"part":{entry.part},"payload":"{payload_hash.hex()}",'
+        f'"project":{place.project},"seq":{place.seq},"v":{entry.v}}}'
+    )
 
 
 def append(connection: Connection, project_id: int, head: Head, entries: Sequence[NewRecord]) -> Head:
@@ -118,7 +122,7 @@ def append(connection: Connection, project_id: int, head: Head, entries: Sequenc
             }
         )
     if rows:
-        connection.execute(insert(LOG), rows)
+        insert_rows(connection, LOG, rows)
     return Head(seq, chain, head.epoch)
 
 

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, text, update
+from sqlalchemy import URL, Connection, Engine, bindparam, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from evolabel.errors import EvolabelError
@@ -13,6 +13,13 @@ from evolabel.server.store.engines import check_exists, reading_engine, writing_
 from evolabel.server.store.lock import WriterLock, writer_lock
 from evolabel.server.store.log import Head, NewRecord, append
 from evolabel.server.store.schema import PROJECT
+
+_MOVE_HEAD = (
+    update(PROJECT)
+    .where(PROJECT.c.id == bindparam("project"), PROJECT.c.epoch == bindparam("known_epoch"))
+    .where(PROJECT.c.head_seq == bindparam("known_seq"))
+    .values(head_seq=bindparam("seq"), head_chain=bindparam("chain"))
+)
 
 
 class NotWriterError(EvolabelError, RuntimeError):
@@ -136,11 +143,8 @@ class Pen:
         NotWriterError if the project's head is not `head`: another process has written since.
         """
         after = append(connection, project_id, head, entries)
-        moved = connection.execute(
-            update(PROJECT)
-            .where(PROJECT.c.id == project_id, PROJECT.c.epoch == head.epoch, PROJECT.c.head_seq == head.seq)
-            .values(head_seq=after.seq, head_chain=after.chain)
-        )
+        known = {"project": project_id, "known_epoch": head.epoch, "known_seq": head.seq}
+        moved = connection.execute(_MOVE_HEAD, {**known, "seq": after.seq, "chain": after.chain})
         if moved.rowcount != 1:
             raise NotWriterError("another process has written to this project; this one stops writing")
         return after

@@ -1,10 +1,13 @@
 """Rows of projects, and what is read from the log by sample or key."""
 
+import functools
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Text, any_, bindparam, func, insert, select, update
+from sqlalchemy.dialects.postgresql import ARRAY
 
+from evolabel.server.store.canonical import canonical
 from evolabel.server.store.log import FIRST_CHAIN, Head, Record, read_record
 from evolabel.server.store.schema import LOG, PROJECT, RESPONSE, SAMPLE
 
@@ -48,12 +51,28 @@ def next_epoch(connection: Connection, project: Project) -> Head:
 
 def find_samples(connection: Connection, project_id: int, external_ids: Collection[str]) -> dict[str, Record]:
     """Return the records of samples of project `project_id` with one of `external_ids`, by id, through `connection`."""
-    query = (
-        select(SAMPLE.c.external_id, LOG)
+    backend = connection.dialect.name
+    ids = list(external_ids) if backend == "postgresql" else canonical(list(external_ids))
+    rows = connection.execute(_samples_by_ids(backend), {"project": project_id, "ids": ids})
+    return {row.external_id: read_record(row) for row in rows}
+
+
+@functools.cache
+def _samples_by_ids(backend: str) -> Select[Any]:
+    """Return the query of samples by their ids for `backend`; all ids are one parameter: a list, or its JSON text.
+
+    It is made once: to make it takes longer than the search for a hundred ids.
+    """
+    column = SAMPLE.c.external_id
+    if backend == "postgresql":
+        has_id: ColumnElement[bool] = column == any_(bindparam("ids", type_=ARRAY(Text)))
+    else:
+        has_id = column.in_(select(func.json_each(bindparam("ids")).table_valued("value").c.value))
+    return (
+        select(column, LOG)
         .join(LOG, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
-        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.external_id.in_(list(external_ids)))
+        .where(SAMPLE.c.project_id == bindparam("project"), has_id)
     )
-    return {row.external_id: read_record(row) for row in connection.execute(query)}
 
 
 def find_sample(connection: Connection, project_id: int, number: int) -> Record | None:

@@ -22,7 +22,8 @@ async def get_project_list(request: Request) -> Response:
     visitor = await visitors.visitor(request)
     workers = [w for w in visitors.service.readable().values() if visitor.role_in(w.project.id) in _READERS]
     rows = [await _row(worker, visitor) for worker in workers]
-    return render_page(request, "projects.html", visitor=visitor, rows=rows)
+    is_copy = not visitors.service.is_writer
+    return render_page(request, "projects.html", visitor=visitor, rows=rows, is_copy=is_copy)
 
 
 async def _row(worker: Worker, visitor: Visitor) -> dict[str, Any]:
