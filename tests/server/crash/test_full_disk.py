@@ -68,7 +68,7 @@ def test_nothing_acknowledged_is_lost_by_a_full_disk(small_disk, sees_disk):
     url = read_url(f"sqlite:///{small_disk}/evolabel.db")
     tokens = prepare(url, PEOPLE, snapshot_every=40)
     clients = [(Producer if role == "producer" else Annotator)(name, tokens[name]) for name, role in PEOPLE]
-    producers, gone = clients[:-1], threading.Event()
+    producers, gone, refusals = clients[:-1], threading.Event(), set()
     server = ServerProcess(url, min_free_mb=1, sees_disk=sees_disk)
     try:
         assert server.wait_until_ready()
@@ -80,8 +80,8 @@ def test_nothing_acknowledged_is_lost_by_a_full_disk(small_disk, sees_disk):
                 client.refusals.clear()
             wait_for(lambda: all(client.refusals for client in producers))
             assert get(server, "/livez") == 200
+            refusals.update(refusal for client in clients for refusal in client.refusals)
             ballast.unlink()
-        refusals = {refusal for client in clients for refusal in client.refusals}
         assert (507, "/problems/disk-full") in refusals
         assert refusals <= {(507, "/problems/disk-full"), (503, "/problems/busy"), (503, "/problems/rebuilding")}
         wait_for_work(clients, 1)
