@@ -125,12 +125,20 @@ def test_a_damaged_round_is_done_again_and_files_of_others_stay(command, plant, 
     assert [path.name for path in unfinished.iterdir()] == ["notes.json"]
 
 
-def test_without_its_packages_the_command_says_what_to_install(monkeypatch):
+def test_without_its_packages_the_command_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cyclopts", None)
     monkeypatch.setattr(sys, "argv", ["evolabel", "run"])
     with pytest.raises(SystemExit) as stop:
         evolabel.cli.main()
-    assert 'pip install "evolabel[cli]"' in str(stop.value.code)
+    assert stop.value.code == 3
+    assert 'pip install "evolabel[cli]"' in capsys.readouterr().err
+
+
+def test_all_that_a_report_needs_is_in_one_extra(command, plant, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    refused = command("run", plant, "--labels", "fault_a,fault_b", "--out", tmp_path / "results")
+    assert refused.code == 3
+    assert 'pip install "evolabel[report]"' in refused.err
 
 
 def test_the_module_is_the_command():

@@ -21,7 +21,8 @@ def main() -> None:
         for package in ("cyclopts", "rich"):
             load(package, "cli", "the evolabel command")
     except MissingDependencyError as error:
-        sys.exit(f"evolabel: {error}")
+        sys.stderr.write(f"evolabel: {error}\n")
+        sys.exit(3)  # a package is missing, as for every command
 
     try:
         from evolabel.cli.app import run_command

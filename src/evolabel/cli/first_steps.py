@@ -19,5 +19,8 @@ FIRST_STEPS = {
 def first_steps() -> str:
     """Return the version and the first steps as lines."""
     steps = [line for what, words in FIRST_STEPS.items() for line in (f"  {what}:", f"    {words}")]
-    more = "All commands: evolabel --help. Examples of each: evolabel run --help and so on."
+    more = (
+        "All commands: evolabel --help. Examples of each: evolabel run --help and so on.\n"
+        'They need: pip install "evolabel[cli,report]"'
+    )
     return "\n".join([f"evolabel {__version__}. {ABOUT}", "", "What to try next:", *steps, "", more, ""])

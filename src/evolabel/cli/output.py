@@ -31,8 +31,8 @@ from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.shifts import episodes
 from evolabel.explain import markup
 
-REPORT_PACKAGES = {"matplotlib": "plots", "jinja2": "report"}
-"""Optional packages that a report needs, and the extras that install them."""
+REPORT_PACKAGES = {"matplotlib": "report", "jinja2": "report"}
+"""Optional packages that a report needs, and the extra that installs them."""
 
 _PIPED_WIDTH = 240  # columns of a table that does not go to a terminal
 _COLUMN_NAMES = {key: metric.name for key, metric in METRICS.items()}
