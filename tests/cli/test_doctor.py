@@ -95,4 +95,4 @@ def test_the_command_alone_and_its_version_load_nothing_heavy(words):
         assert "What to try next:" in told
         assert "    evolabel run\n" in told
         assert "    evolabel doctor\n" in told
-        assert 'pip install "evolabel[cli,report]"' in told
+        assert 'pip install "evolabel[cli,report,server]"' in told

@@ -278,8 +278,10 @@ class ClassifierInner:
         has its values in the order of the features.
         """
         if isinstance(x, Encoded):
-            if not is_checked_shape(x.rows, self.model.n_features):
-                raise DataError(f"x was encoded for other features; pass a row of {self.model.n_features} features")
+            if len(x.rows) != 1 or not is_checked_shape(x.rows, self.model.n_features):
+                raise DataError(
+                    f"x is encoded as {x.rows.shape}, expected (1, {self.model.n_features}); encode it for this model"
+                )
             usable_values(x.rows)
             return x
         if isinstance(x, Mapping):

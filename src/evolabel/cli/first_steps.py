@@ -21,6 +21,6 @@ def first_steps() -> str:
     steps = [line for what, words in FIRST_STEPS.items() for line in (f"  {what}:", f"    {words}")]
     more = (
         "All commands: evolabel --help. Examples of each: evolabel run --help and so on.\n"
-        'They need: pip install "evolabel[cli,report]"'
+        'They need: pip install "evolabel[cli,report,server]"'
     )
     return "\n".join([f"evolabel {__version__}. {ABOUT}", "", "What to try next:", *steps, "", more, ""])
