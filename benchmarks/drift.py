@@ -7,10 +7,12 @@
 | part    | what is measured, seeds 13 to 17                                                                      |
 |---------|-------------------------------------------------------------------------------------------------------|
 | streams | accuracy from row 500 on and in the 1,000 rows after a drift, and events (`drift_streams.py`)         |
+| seeds   | the same for the streams without drift and the flipped label, seeds 13 to 42: differences are small   |
 | sets    | PA and AP on the five data sets as in `accuracy.py`, as they are and with two pairs of labels swapped |
 | rare    | rows until "drift" when a rare label moves to the other tail, and false "drift" events if it stays    |
 | time    | processor time over 10,000 rows (best of 3, in turns), and bytes of the saved model                   |
-| asking  | accuracy with 10 % of the labels answered, chosen and drawn at random, and "drift" events             |
+| asking  | accuracy with 10 % of the labels answered, chosen and drawn at random, "drift" events, and how many   |
+|         | answers a flipped label needs until "drift"                                                           |
 
 Beside them stand the figures of a prototype of the method on the same rows (benchmarks/results/drift_prototype.json,
 made once) and those of river's learners on seed 13 (`drift_peers.py`). The sets need EVOLABEL_DATA.
@@ -25,7 +27,7 @@ import argparse
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,14 +36,16 @@ import drift_tables
 import numpy as np
 import result_files
 import update_speed
-from drift_streams import HALF, MORE, NINE, PLAIN, ROWS, SENSORS, make_stream, tail_label, with_pairs_swapped
+from drift_streams import HALF, MORE, NINE, PLAIN, ROWS, SENSORS, Stream, make_stream, tail_label, with_pairs_swapped
 from joblib import Parallel, delayed
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelector, SimulatedAnnotator
+from evolabel.core.rules.events import Event
 from evolabel.evaluate import average_precision, partial_accuracy
 
 SEEDS = range(13, 18)
+MANY_SEEDS = range(13, 43)
 WARM_UP = 80
 SHARES = (0.02, 0.035, 0.05, 0.1, 0.3)
 BEFORE_FLIP = (3_000, HALF)  # rows whose accuracy is the level before the flip
@@ -74,6 +78,7 @@ def main() -> None:
     """Measure the parts that are named, write them, and print all tables."""
     parts: dict[str, Callable[[int], object]] = {
         "streams": measure_streams,
+        "seeds": measure_many_seeds,
         "sets": measure_sets,
         "rare": measure_rare_labels,
         "time": lambda jobs: measure_times(),
@@ -121,14 +126,17 @@ def both(one: Callable[[bool], object]) -> dict[str, object]:
 
 
 def in_processes(
-    jobs: int, measure: Callable[..., dict[str, object]], cases: Iterable[tuple[Any, ...]]
+    jobs: int,
+    measure: Callable[..., dict[str, object]],
+    cases: Iterable[tuple[Any, ...]],
+    seeds: Sequence[int] = SEEDS,
 ) -> dict[str, Any]:
-    """Return, by case and then by "on" and "off", the runs of all seeds; `measure` is called as (*case, seed)."""
+    """Return, by case and then by "on" and "off", the runs of all `seeds`; `measure` is called as (*case, seed)."""
     named = list(cases)
-    runs = Parallel(n_jobs=jobs)(delayed(measure)(*case, seed) for case in named for seed in SEEDS)
+    runs = Parallel(n_jobs=jobs)(delayed(measure)(*case, seed) for case in named for seed in seeds)
     found: dict[str, Any] = {}
     for number, run in enumerate(runs):
-        of_case = found.setdefault(str(named[number // len(SEEDS)][0]), {})
+        of_case = found.setdefault(str(named[number // len(seeds)][0]), {})
         for way, value in run.items():
             of_case.setdefault(way, []).append(value)
     return found
@@ -140,6 +148,11 @@ def in_processes(
 def measure_streams(jobs: int, learner: Learner = product) -> dict[str, Any]:
     """Return the runs of `learner` on all streams, by name, by way and seed by seed."""
     return in_processes(jobs, on_stream, ((name, learner) for name in (*NINE, *PLAIN, *MORE, *SENSORS)))
+
+
+def measure_many_seeds(jobs: int) -> dict[str, Any]:
+    """Return the runs of the product on the streams without drift and with a flipped label, for many seeds."""
+    return in_processes(jobs, on_stream, ((name, product) for name in (*PLAIN, "flip")), MANY_SEEDS)
 
 
 def on_stream(name: str, learner: Learner, seed: int) -> dict[str, object]:
@@ -267,6 +280,21 @@ def measure_asking(jobs: int) -> dict[str, Any]:
     return in_processes(jobs, on_asking, ((name,) for name in (*NINE, *PLAIN, "flip")))
 
 
+class CountingAnnotator(SimulatedAnnotator):
+    """Annotator that counts its answers label by label."""
+
+    answers: np.ndarray | int = 0
+
+    def answer(self, truth: np.ndarray, asked: np.ndarray) -> np.ndarray | None:
+        """Return the answer for the labels `asked`, and count it."""
+        self.answers = self.answers + asked.astype(int)
+        return super().answer(truth, asked)
+
+    def anew(self) -> "CountingAnnotator":
+        """Return the annotator itself: it has not answered yet."""
+        return self
+
+
 def on_asking(name: str, seed: int) -> dict[str, object]:
     """Return accuracy and "drift" events if labels are chosen, and if they are drawn at random."""
     stream = make_stream(name, seed)
@@ -274,17 +302,37 @@ def on_asking(name: str, seed: int) -> dict[str, object]:
     chance = {"criteria": "ambiguity", "selection": RandomSelector(seed)}
     found: dict[str, object] = {}
     for way, settings in (("chosen", {}), ("random", chance)):
-        learner = BudgetedLearner(None, ASKED_SHARE, "labels", annotator=SimulatedAnnotator(seed=seed), **settings)
+        annotator = CountingAnnotator(seed=seed)
+        learner = BudgetedLearner(None, ASKED_SHARE, "labels", annotator=annotator, **settings)
         learner.fit(stream.X[initial], stream.Y[initial])
-        outputs = learner.test_then_train(stream.X[rest], stream.Y[rest])
+        if name == "flip":
+            outputs, answers = outputs_and_answers(learner, annotator, stream)
+        else:
+            outputs, answers = learner.test_then_train(stream.X[rest], stream.Y[rest]), None
         later = stream._replace(X=stream.X[rest], Y=stream.Y[rest])
         kinds = Counter(event.kind for event in learner.learner_.classifier.events_)
         found[way] = {
             "accuracy": rounded(later.right(outputs).mean()),
             "share": round(learner.share_, 4),
             "drift": kinds["drift"],
-        }
+        } | ({} if answers is None else answers)
     return found
+
+
+def outputs_and_answers(
+    learner: BudgetedLearner, annotator: CountingAnnotator, stream: Stream
+) -> tuple[np.ndarray, dict[str, int | None]]:
+    """Return the outputs of `learner`, and the rows and answers from the flip of label 0 until its "drift"."""
+    outputs = [learner.test_then_train(stream.X[ASKED_FROM:HALF], stream.Y[ASKED_FROM:HALF])]
+    before, noticed = np.array(annotator.answers), {"answers": None, "rows": None}
+    for row in range(HALF, len(stream.X)):
+        events: list[Event] = []
+        rows = slice(row, row + 1)
+        outputs.append(learner.test_then_train(stream.X[rows], stream.Y[rows], on_event=events.append))
+        flipped = learner.learner_.classifier.label_names_[0]
+        if noticed["rows"] is None and any((e.kind, e.label) == ("drift", flipped) for e in events):
+            noticed = {"answers": int((annotator.answers - before)[0]), "rows": row + 1 - HALF}
+    return np.concatenate(outputs), noticed
 
 
 def saved_bytes(classifier: EvolvingFuzzyClassifier) -> int:

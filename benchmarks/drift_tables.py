@@ -1,7 +1,7 @@
 """Tables of how drift is followed, from the files of the last runs: `python benchmarks/drift.py --only-tables`."""
 
 from collections.abc import Callable, Iterable
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 import result_files
@@ -24,6 +24,7 @@ def all_tables() -> str:
     parts: dict[str, Callable[[], str]] = {
         "Streams, means of the seeds": lambda: streams(product["streams"], prototype.get("streams", {})),
         "The flipped label by itself": lambda: flipped(product["streams"], prototype.get("streams", {})),
+        "Thirty seeds": lambda: many_seeds(product["seeds"]),
         "Data sets, following minus not following": lambda: sets(product["sets"]),
         "A rare label that moves to the other tail": lambda: rare(product["rare"], prototype.get("rare", {})),
         "Processor time and saved model": lambda: times(product["time"]),
@@ -114,6 +115,21 @@ def flipped(product: dict[str, Any], prototype: dict[str, Any]) -> str:
     return table(["rows after the flip", *SPANS, "drift after rows", "recovered after rows"], rows)
 
 
+def many_seeds(found: dict[str, Any]) -> str:
+    """Return accuracy on minus off with its standard error and false "drift" events; delays of the flipped label."""
+    rows = []
+    for name in PLAIN:
+        on, off = ([run["accuracy"] for run in found[name][way]] for way in FORMS)
+        gains = [a - b for a, b in zip(on, off, strict=True)]
+        drifts = sum(run["events"].get("drift", 0) for run in found[name]["on"])
+        error = stdev(gains) / len(gains) ** 0.5
+        rows.append([name, number(mean(on)), number(mean(off)), f"{signed(mean(gains))} +- {error:.4f}", str(drifts)])
+    runs = [run["flipped"] for run in found["flip"]["on"]]
+    lines = [f'Flipped label, rows until "{kind}": {delays(run[kind] for run in runs)}.' for kind in KINDS[:2]]
+    heads = ["stream", "follows", "does not", "difference", f'"drift" in {len(runs)} runs']
+    return "\n\n".join([table(heads, rows), *lines])
+
+
 def sets(found: dict[str, Any]) -> str:
     """Return differences in PA and AP, and "drift" events, set by set."""
     rows = []
@@ -167,6 +183,9 @@ def asking(found: dict[str, Any]) -> str:
         [name, *(number(mean_of(runs, key), 3) for runs in ways.values() for key in ("accuracy", "drift"))]
         for name, ways in found.items()
     ]
+    for way, runs in found["flip"].items():
+        noticed = [delays(run[key] for run in runs) for key in ("answers", "rows")]
+        rows.append([f'flip, {way}: answers; rows until "drift"', *noticed, "", ""])
     for title, names in (("mean of the nine", NINE), ("mean of the plain ones", PLAIN)):
         means = [group_mean(found, way, names, key) for way in ("chosen", "random") for key in ("accuracy", "drift")]
         rows.append([title, *(number(value) for value in means)])
@@ -216,8 +235,10 @@ def targets(product: dict[str, Any], prototype: dict[str, Any]) -> str:
         "streams": lambda: of_streams(product["streams"]),
         "flipped label": lambda: of_flipped_label([run["flipped"] for run in product["streams"]["flip"]["on"]]),
         "prototype": lambda: of_prototype(product["streams"], prototype),
+        "thirty seeds": lambda: of_many_seeds(product["seeds"]),
         "rare label": lambda: [of_rare_label(product["rare"]["0.05"]["delay"])],
         "data sets": lambda: of_sets(product["sets"]["as it is"]),
+        "asking": lambda: of_asking(product["asking"]),
         "time": lambda: of_times(product["time"]),
         "cold start": lambda: [of_cold_start()],
     }
@@ -262,6 +283,42 @@ def of_flipped_label(runs: list[dict[str, Any]]) -> list[Target]:
         Target('flipped label, rows until "drift"', "<= 30", delays(noticed), within(noticed, 30) == len(runs)),
         Target(
             'flipped label, rows until "recovered"', "<= 500", delays(recovered), within(recovered, 500) == len(runs)
+        ),
+    ]
+
+
+def of_many_seeds(found: dict[str, Any]) -> list[Target]:
+    """Return the targets that depend on small differences or on single runs, over thirty seeds."""
+    worst = min(PLAIN, key=lambda name: difference(found[name], "accuracy"))
+    lost = difference(found[worst], "accuracy")
+    recovered = [run["flipped"]["recovered"] for run in found["flip"]["on"]]
+    soon, runs = within(recovered, 500), len(recovered)
+    return [
+        Target(
+            f"stationary twins, {runs} seeds, worst on - off", ">= -0.001", f"{signed(lost)} ({worst})", lost >= -0.001
+        ),
+        Target(
+            f"flipped label, {runs} seeds, recovered within 500 rows",
+            "9 of 10",
+            f"{soon} of {runs}",
+            soon >= 0.9 * runs,
+        ),
+    ]
+
+
+def of_asking(found: dict[str, Any]) -> list[Target]:
+    """Return the targets of a learner that asks for 10 % of the labels."""
+    answers = [run["answers"] for run in found["flip"]["chosen"]]
+    drifts = sum(run["drift"] for name in PLAIN for run in found[name]["chosen"])
+    chosen, drawn = (group_mean(found, way, NINE) or 0.0 for way in ("chosen", "random"))
+    return [
+        Target("10 % of the labels, nine streams, chosen - random", "> 0", signed(chosen - drawn), chosen > drawn),
+        Target('10 % of the labels, twins, false "drift" events', "0", str(drifts), drifts == 0),
+        Target(
+            '10 % of the labels, answers of a flipped label until "drift"',
+            "<= 60",
+            delays(answers),
+            within(answers, 60) == len(answers),
         ),
     ]
 

@@ -1,6 +1,6 @@
 """Twin of `kernels.members.alarm`: one alarm as an object with named numbers."""
 
-from math import sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 
@@ -13,10 +13,12 @@ class NaiveAlarm:
     def __init__(self) -> None:
         self.short = self.long = self.mean = self.variance = self.calm = 0.0
         self.raised, self.since = False, 0
+        self.log_odds, self.calm_odds = -float("inf"), 0.0
 
     def vector(self) -> FloatArray:
         """The numbers in the order of the kernel."""
-        return np.array([self.short, self.long, self.mean, self.variance, self.calm, float(self.raised), self.since])
+        means = [self.short, self.long, self.mean, self.variance, self.calm]
+        return np.array([*means, float(self.raised), self.since, exp(self.log_odds), self.calm_odds])
 
     def error(self, share: float) -> float:
         """Standard error of a recent mean and the calm mean together."""
@@ -36,8 +38,11 @@ class NaiveAlarm:
             self.fall_back(spread, row)
             return "quiet"
         needed = max((5.0 + margin) * self.error(0.5 / window), min(0.08, max(spread, 4.0 / window)))
-        if self.calm > 2.0 * window and self.short > self.mean + needed:
-            self.raised, self.since = True, row
+        self.learn_odds(loss, weight)
+        contradicted = self.log_odds > log(160000.0) + 0.5 * margin**2
+        if self.calm > 2.0 * window and (self.short > self.mean + needed or contradicted):
+            self.raised, self.since, self.log_odds = True, row, -float("inf")
+            self.short = max(self.short, min(self.mean + needed, 1.0))
             return "raised"
         found = "quiet"
         if self.calm > 400.0:
@@ -49,13 +54,20 @@ class NaiveAlarm:
         self.learn(loss, weight)
         return found
 
+    def learn_odds(self, loss: float, weight: float) -> None:
+        """The logarithms of the odds, summed from the last time the sum was below 0."""
+        n = min(self.calm, 1000.0)
+        usual = (20.0 * 1.0 + n * self.calm_odds) / (20.0 + n)
+        changed = odds(loss) / max(usual, 1.0)
+        self.log_odds = max(self.log_odds, 0.0) + log(weight * changed + (1.0 - weight))
+
     def fall_back(self, spread: float, row: int) -> None:
         """Lowered at the calm level; after 2,000 rows the present level is the calm one."""
         back = self.is_back(spread)
         if back or row - self.since > 2000:
             self.raised, self.long = False, self.short
         if not back and not self.raised:
-            self.mean, self.calm = self.short, 50.0
+            self.mean, self.calm, self.calm_odds = self.short, 50.0, odds(1.0)
 
     def learn(self, loss: float, weight: float) -> None:
         """Mean and variance of calm times; after 1,000 of them old ones fade."""
@@ -64,6 +76,13 @@ class NaiveAlarm:
         e = loss - self.mean
         self.mean += step * e
         self.variance = (1.0 - step) * (self.variance + step * e * e)
+        self.calm_odds += step * (odds(loss) - self.calm_odds)
+
+
+def odds(loss: float) -> float:
+    """Probability of an answer this far off if its opposite is expected, divided by that if it is expected."""
+    p = 1.0 - float(np.clip(sqrt(loss), 0.1, 0.9))
+    return (1.0 - p) / p
 
 
 def window_of(spread: float) -> float:

@@ -220,8 +220,8 @@ def with_entry(column, value):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"alarms": np.zeros((2, N_ALARM - 1))}, r"array alarms has shape \(2, 6\), expected \(2, 7\)"),
-        ({"alarms": np.zeros((3, N_ALARM))}, r"array alarms has shape \(3, 7\), expected \(2, 7\)"),
+        ({"alarms": np.zeros((2, N_ALARM - 1))}, r"array alarms has shape \(2, 8\), expected \(2, 9\)"),
+        ({"alarms": np.zeros((3, N_ALARM))}, r"array alarms has shape \(3, 9\), expected \(2, 9\)"),
         ({"alarms": with_entry(CALM_MEAN, np.nan)}, "array alarms holds NaN"),
         ({"alarms": with_entry(CALM_MEAN, 1.5)}, "expected means and variances up to 1"),
         ({"alarms": with_entry(CALM_VARIANCE, -0.1)}, "array alarms holds values from -0.1"),

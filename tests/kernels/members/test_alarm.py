@@ -33,7 +33,7 @@ def watched(losses, spreads, *, weights=None, margin=0.0, first=0):
         found.append(NAMES[alarm.watch(a, loss, spread, row, weight, margin)])
         assert found[-1] == twin.watch(loss, spread, row, weight, margin)
         assert alarm.is_back(a, spread) == twin.is_back(spread)
-        assert np.abs(a - twin.vector()).max() <= 1e-12
+        np.testing.assert_allclose(a, twin.vector(), rtol=1e-10, atol=1e-12)
     return found, a
 
 
@@ -64,6 +64,31 @@ def test_all_three_findings_appear():
     assert found[:1500] == ["quiet"] * 1500
     assert "rise" in found[1500:3000]
     assert found[3000:].count("raised") == 1
+
+
+def test_sure_outputs_that_are_wrong_raise_the_alarm_before_the_mean_does():
+    """Most outputs are near 1/2; one in ten is sure, and from row 1000 on it is wrong."""
+    rng = np.random.default_rng(0)
+    errors = rng.uniform(0.3, 0.7, 1500)
+    errors[::10] = 0.05
+    errors[1000::10] = 0.95
+    found, _ = watched(errors**2, 0.25, margin=1.9)
+    assert 1050 <= found.index("raised") <= 1100
+    a = np.zeros(N_ALARM)
+    by_mean = []
+    for row, e in enumerate(errors):
+        a[alarm.ODDS] = 0.0
+        by_mean.append(alarm.watch(a, e**2, 0.25, row, 1.0, 1.9))
+    assert RAISED not in by_mean[:1200]
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2, 0.4])
+def test_too_sure_outputs_do_not_raise_the_alarm_by_their_usual_errors(rate):
+    """Errors of 0 or 1: the mean odds of calm times are far above 1, and the odds are divided by them."""
+    losses = (np.random.default_rng(7).random(3000) < rate).astype(float)
+    found, a = watched(losses, 0.25, margin=1.2)
+    assert found.count("raised") == 0
+    assert a[alarm.CALM_ODDS] > 1.0 if rate > 0.1 else a[alarm.CALM_ODDS] < 1.0
 
 
 def test_at_weight_one_half_two_answers_count_as_one():

@@ -11,9 +11,11 @@ from evolabel.kernels.compile import direct
 from evolabel.kernels.members.alarm import (
     CALM_COUNT,
     CALM_MEAN,
+    CALM_ODDS,
     CALM_VARIANCE,
     IS_RAISED,
     N_ALARM,
+    ODDS,
     QUIET,
     RAISED,
     RAISED_AT,
@@ -57,9 +59,9 @@ class DriftAlarm:
     """Detects drift by the losses of a learner: one alarm per label, each compares recent losses with calm times.
 
     The mean loss over the last 50 answers, up to 500 for a rare label, is compared with mean and variance of the losses
-    in calm times. A *drift* is a jump of that mean: it is detected once, and the alarm stays raised until the loss is
-    back, or for 2,000 rows, when the new level becomes the calm one. A *warning* is a slow rise of the mean over 400
-    answers. The answers of the first two windows raise no alarm.
+    in calm times. A *drift* is a jump of that mean, or a series of answers that contradict sure outputs: it is detected
+    once, and the alarm stays raised until the loss is back, or for 2,000 rows, when the new level becomes the calm one.
+    A *warning* is a slow rise of the mean over 400 answers. The answers of the first two windows raise no alarm.
 
     Parameters
     ----------
@@ -238,7 +240,7 @@ def _table(size: int) -> dict[str, Expected]:
 
 def _check_alarms(alarms: AnyArray, n_rows: int) -> None:
     """Raise DataError unless means and variances of `alarms` are possible, and none was raised after `n_rows` rows."""
-    others = [CALM_COUNT, IS_RAISED, RAISED_AT]
+    others = [CALM_COUNT, IS_RAISED, RAISED_AT, ODDS, CALM_ODDS]
     require(np.delete(alarms, others, axis=1) <= 1.0, "alarms", "means and variances up to 1")
     require(np.isin(alarms[:, IS_RAISED], (0.0, 1.0)), "alarms", "0 or 1 for a raised alarm")
     require(alarms[:, RAISED_AT] <= n_rows, "alarms", f"alarms raised within {n_rows} rows")

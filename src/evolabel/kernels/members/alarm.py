@@ -11,6 +11,8 @@ One alarm is a vector `a` of `N_ALARM` numbers, all 0 before the first loss:
 | CALM_COUNT    | n, answers in calm times, each counted by its weight; in formulas at most `CALM_MEMORY`|
 | IS_RAISED     | 1 while the alarm is raised, else 0                                                    |
 | RAISED_AT     | row at which it was raised last                                                        |
+| ODDS          | O, odds that the label is the opposite of what it was, by the recent answers           |
+| CALM_ODDS     | mean odds of one answer in calm times                                                  |
 
 | argument | meaning                                                                                               |
 |----------|-------------------------------------------------------------------------------------------------------|
@@ -20,19 +22,27 @@ One alarm is a vector `a` of `N_ALARM` numbers, all 0 before the first loss:
 | weight   | of the answer, in (0, 1]; it multiplies every step of a mean, and the answer counts by it             |
 | margin   | added to both thresholds where several alarms are watched: sqrt(2 log(K + 1)) for K labels            |
 
-*Raised*: S > mu + max((RAISE_DEVIATIONS + margin) se, floor), se = sqrt(v (1 / (2 window) + 1 / n)). *Rise*: L is above
-mu by the same rule, with RISE_DEVIATIONS and the variance of L. The calm mean is not learned while L is above mu by one
-standard error: the reference does not follow a rise. The alarm falls back when S is near mu, or after `SETTLE_ROWS`
-rows, when S becomes the calm mean.
+*Raised*: S > mu + max((RAISE_DEVIATIONS + margin) se, floor), se = sqrt(v (1 / (2 window) + 1 / n)); or O is above
+ODDS_LIMIT (K + 1). *Rise*: L is above mu by the same rule, with RISE_DEVIATIONS and the variance of L. The calm mean
+is not learned while L is above mu by one standard error: the reference does not follow a rise. The alarm falls back
+when S is near mu, or after `SETTLE_ROWS` rows, when S becomes the calm mean.
+
+O is needed where few labels are asked for, most of them near an output of 1/2: such an answer is wrong as often after a
+drift as before, and S hardly moves. With e = sqrt(loss), the distance of output and answer, the odds of one answer are
+e / (1 - e): near 1 for an output near 1/2, and 9 for a sure one that is wrong. O is their product over the last
+answers, O <- max(O, 1) e / (1 - e), each divided by the mean odds of calm times where those exceed 1: such outputs are
+too sure.
 """
 
 import numpy as np
 
 from evolabel.kernels.compile import inner, kernel
+from evolabel.kernels.exponential import exp_of_negative
 from evolabel.typing import FloatArray, IntArray
 
-N_ALARM = 7  # numbers of one alarm
+N_ALARM = 9  # numbers of one alarm
 SHORT_MEAN, LONG_MEAN, CALM_MEAN, CALM_VARIANCE, CALM_COUNT, IS_RAISED, RAISED_AT = 0, 1, 2, 3, 4, 5, 6
+ODDS, CALM_ODDS = 7, 8
 
 QUIET, RISE, RAISED = 0, 1, 2  # what a loss has caused
 
@@ -53,6 +63,10 @@ SETTLED_COUNT = 50.0  # answers that count for the calm mean then
 RAISE_DEVIATIONS = 5.0  # standard errors
 RAISE_FLOOR = 0.08  # loss; the floor of the difference is the spread, but not more than this
 POSITIVES_IN_WINDOW = 4.0  # answers of loss 1; so many of an unseen label in one window are no drift
+
+LEAST_ERROR = 0.1  # of an output: the odds of one answer are 9 at most
+ODDS_LIMIT = 160000.0  # odds at which an alarm is raised, per watched alarm
+ODDS_PRIOR = 20.0  # answers of odds 1 before the first one
 
 RISE_DEVIATIONS = 2.0  # standard errors
 RISE_FLOOR = 0.01  # loss
@@ -95,12 +109,46 @@ def is_back(a: FloatArray, spread: float) -> bool:
 
 
 @inner
+def raised_level(a: FloatArray, spread: float, margin: float) -> float:
+    """Return the short mean above which the alarm `a` is raised."""
+    floor = min(RAISE_FLOOR, max(spread, POSITIVES_IN_WINDOW / window_of(spread)))
+    return float(a[CALM_MEAN] + max((RAISE_DEVIATIONS + margin) * error_of_short(a, spread), floor))
+
+
+@inner
 def has_jumped(a: FloatArray, spread: float, margin: float) -> bool:
     """Return whether the short mean of `a` is so far above the calm level that the alarm is to be raised."""
-    floor = min(RAISE_FLOOR, max(spread, POSITIVES_IN_WINDOW / window_of(spread)))
-    least = max((RAISE_DEVIATIONS + margin) * error_of_short(a, spread), floor)
-    is_known = a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread)
-    return bool(is_known and a[SHORT_MEAN] > a[CALM_MEAN] + least)
+    return bool(a[SHORT_MEAN] > raised_level(a, spread, margin))
+
+
+@inner
+def odds_of(loss: float) -> float:
+    """Return the odds of one answer whose squared error is `loss`."""
+    e = min(max(np.sqrt(loss), LEAST_ERROR), 1.0 - LEAST_ERROR)
+    return float(e / (1.0 - e))
+
+
+@inner
+def learn_odds(a: FloatArray, loss: float, weight: float) -> None:
+    """Update the odds of `a` by a `loss` of this `weight`."""
+    n = min(a[CALM_COUNT], CALM_MEMORY)
+    usual = max((ODDS_PRIOR + n * a[CALM_ODDS]) / (ODDS_PRIOR + n), 1.0)
+    a[ODDS] = max(a[ODDS], 1.0) * (1.0 + weight * (odds_of(loss) / usual - 1.0))
+
+
+@inner
+def is_contradicted(a: FloatArray, margin: float) -> bool:
+    """Return whether the odds of `a` are so large that the alarm is to be raised."""
+    return bool(a[ODDS] * exp_of_negative(-0.5 * margin * margin) > ODDS_LIMIT)
+
+
+@inner
+def raise_alarm(a: FloatArray, spread: float, row: int, margin: float) -> None:
+    """Raise the alarm `a` at `row`; its short mean is then at least the level that raises it."""
+    a[IS_RAISED] = 1.0
+    a[RAISED_AT] = row
+    a[SHORT_MEAN] = max(a[SHORT_MEAN], min(raised_level(a, spread, margin), 1.0))
+    a[ODDS] = 0.0
 
 
 @inner
@@ -124,6 +172,7 @@ def learn_calm(a: FloatArray, loss: float, weight: float) -> None:
     e = loss - a[CALM_MEAN]
     a[CALM_MEAN] += step * e
     a[CALM_VARIANCE] = (1.0 - step) * (a[CALM_VARIANCE] + step * e * e)
+    a[CALM_ODDS] += step * (odds_of(loss) - a[CALM_ODDS])
 
 
 @inner
@@ -136,6 +185,7 @@ def lower_alarm(a: FloatArray, spread: float, row: int) -> None:
         if not back:
             a[CALM_MEAN] = a[SHORT_MEAN]
             a[CALM_COUNT] = SETTLED_COUNT
+            a[CALM_ODDS] = odds_of(1.0)  # the largest: the usual errors of the new level raise no alarm
 
 
 @inner
@@ -153,9 +203,10 @@ def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, ma
     if a[IS_RAISED] > 0.0:
         lower_alarm(a, spread, row)
         return QUIET
-    if has_jumped(a, spread, margin):
-        a[IS_RAISED] = 1.0
-        a[RAISED_AT] = row
+    learn_odds(a, loss, weight)
+    is_known = a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread)
+    if is_known and (has_jumped(a, spread, margin) or is_contradicted(a, margin)):
+        raise_alarm(a, spread, row, margin)
         return RAISED
     risen = has_risen(a, spread, margin)
     if risen:
