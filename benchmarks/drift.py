@@ -7,7 +7,7 @@
 | part    | what is measured, seeds 13 to 17                                                                      |
 |---------|-------------------------------------------------------------------------------------------------------|
 | streams | accuracy from row 500 on and in the 1,000 rows after a drift, and events (`drift_streams.py`)         |
-| seeds   | the same for the streams without drift and the flipped label, seeds 13 to 42: differences are small   |
+| repeats | the same for the streams without drift and the flipped label, seeds 13 to 42: differences are small   |
 | sets    | PA and AP on the five data sets as in `accuracy.py`, as they are and with two pairs of labels swapped |
 | rare    | rows until "drift" when a rare label moves to the other tail, and false "drift" events if it stays    |
 | time    | processor time over 10,000 rows (best of 3, in turns), and bytes of the saved model                   |
@@ -78,7 +78,7 @@ def main() -> None:
     """Measure the parts that are named, write them, and print all tables."""
     parts: dict[str, Callable[[int], object]] = {
         "streams": measure_streams,
-        "seeds": measure_many_seeds,
+        "repeats": measure_many_seeds,
         "sets": measure_sets,
         "rare": measure_rare_labels,
         "time": lambda jobs: measure_times(),

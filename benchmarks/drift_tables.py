@@ -24,7 +24,7 @@ def all_tables() -> str:
     parts: dict[str, Callable[[], str]] = {
         "Streams, means of the seeds": lambda: streams(product["streams"], prototype.get("streams", {})),
         "The flipped label by itself": lambda: flipped(product["streams"], prototype.get("streams", {})),
-        "Thirty seeds": lambda: many_seeds(product["seeds"]),
+        "Thirty seeds": lambda: many_seeds(product["repeats"]),
         "Data sets, following minus not following": lambda: sets(product["sets"]),
         "A rare label that moves to the other tail": lambda: rare(product["rare"], prototype.get("rare", {})),
         "Processor time and saved model": lambda: times(product["time"]),
@@ -235,7 +235,7 @@ def targets(product: dict[str, Any], prototype: dict[str, Any]) -> str:
         "streams": lambda: of_streams(product["streams"]),
         "flipped label": lambda: of_flipped_label([run["flipped"] for run in product["streams"]["flip"]["on"]]),
         "prototype": lambda: of_prototype(product["streams"], prototype),
-        "thirty seeds": lambda: of_many_seeds(product["seeds"]),
+        "thirty seeds": lambda: of_many_seeds(product["repeats"]),
         "rare label": lambda: [of_rare_label(product["rare"]["0.05"]["delay"])],
         "data sets": lambda: of_sets(product["sets"]["as it is"]),
         "asking": lambda: of_asking(product["asking"]),

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from choices import only_quick
 
-from evolabel.active import BudgetedLearner, RandomSelection, SimulatedAnnotator
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner, BudgetedLearner, RandomSelection, SimulatedAnnotator
 from evolabel.core.rules.events import SHIFTS
 from evolabel.evaluate import prequential
+from evolabel.kernels.members.alarm import CALM_COUNT
 from evolabel.streams import Dataset
 
 INITIAL, FLIP, ROWS = 200, 1000, 1500
@@ -64,3 +66,22 @@ def test_partial_fit_reports_too(plant):
     learner = BudgetedLearner(budget=0.3).fit(plant.X[:INITIAL], plant.Y[:INITIAL])
     learner.partial_fit(plant.X[INITIAL:], plant.Y[INITIAL:], on_event=reported.append)
     assert "drift" in [event.kind for event in reported]
+
+
+def test_answers_that_are_chosen_are_not_compared_with_those_of_all_rows():
+    """Chosen labels are harder: the alarms of a classifier that had all labels start again with the first answer."""
+    X = np.random.default_rng(0).normal(size=(900, 3))
+    Y = (X[:, :2] + 0.3 * X[:, ::-1][:, :2] > 0.0).astype(float)
+    classifier = EvolvingFuzzyClassifier().fit(X[:300], Y[:300]).partial_fit(X[300:800], Y[300:800])
+    model = classifier.inner.model
+    assert model.rules.members.alarms[..., CALM_COUNT].min() > 400.0
+    assert model.thresholds.arrays.alarms[:, CALM_COUNT].min() > 400.0
+    learner = ActiveLearner(classifier, 0.5, "labels")
+    n_answers = 0
+    for x, y in zip(X[800:], Y[800:], strict=True):
+        query = learner.query(x)
+        learner.update(query, y if query.asked else None)
+        n_answers += query.asked
+    assert 0 < n_answers < 100
+    assert model.rules.members.alarms[..., CALM_COUNT].max() <= n_answers
+    assert model.thresholds.arrays.alarms[:, CALM_COUNT].max() <= n_answers

@@ -13,12 +13,13 @@ class NaiveAlarm:
     def __init__(self) -> None:
         self.short = self.long = self.mean = self.variance = self.calm = 0.0
         self.raised, self.since = False, 0
-        self.log_odds, self.calm_odds = -float("inf"), 0.0
+        self.log_odds, self.calm_odds, self.odds_while_raised, self.counted_at = -float("inf"), 0.0, 0.0, 0
 
     def vector(self) -> FloatArray:
         """The numbers in the order of the kernel."""
+        odds_now = self.odds_while_raised if self.raised else exp(self.log_odds)
         means = [self.short, self.long, self.mean, self.variance, self.calm]
-        return np.array([*means, float(self.raised), self.since, exp(self.log_odds), self.calm_odds])
+        return np.array([*means, float(self.raised), self.since, odds_now, self.calm_odds, self.counted_at])
 
     def error(self, share: float) -> float:
         """Standard error of a recent mean and the calm mean together."""
@@ -28,20 +29,24 @@ class NaiveAlarm:
         """Near the calm level?"""
         return self.short < self.mean + max(self.error(0.5 / window_of(spread)), min(0.02, 0.25 * spread))
 
-    def watch(self, loss: float, spread: float, row: int, weight: float, margin: float) -> str:
+    def watch(self, loss: float, spread: float, row: int, weight: float, margin: float, *, by_odds: bool = True) -> str:
         """What the loss has caused: "raised", "rise" or "quiet"."""
         window = window_of(spread)
         first = 1.0 / (self.calm + weight)
         self.short += weight * max(first, 1.0 / window) * (loss - self.short)
         self.long += weight * max(first, 1.0 / 400.0) * (loss - self.long)
         if self.raised:
+            self.odds_while_raised += weight / window * (odds(loss) - self.odds_while_raised)
             self.fall_back(spread, row)
             return "quiet"
         needed = max((5.0 + margin) * self.error(0.5 / window), min(0.08, max(spread, 4.0 / window)))
-        self.learn_odds(loss, weight)
-        contradicted = self.log_odds > log(160000.0) + 0.5 * margin**2
-        if self.calm > 2.0 * window and (self.short > self.mean + needed or contradicted):
-            self.raised, self.since, self.log_odds = True, row, -float("inf")
+        known = self.calm > 2.0 * window
+        if known and by_odds and row - self.counted_at >= 3:
+            self.learn_odds(loss, weight)
+            self.counted_at = row
+        contradicted = self.log_odds > log(50000.0) + 0.5 * margin**2
+        if known and (self.short > self.mean + needed or contradicted):
+            self.raised, self.since, self.log_odds, self.odds_while_raised = True, row, -float("inf"), 9.0
             self.short = max(self.short, min(self.mean + needed, 1.0))
             return "raised"
         found = "quiet"
@@ -56,9 +61,7 @@ class NaiveAlarm:
 
     def learn_odds(self, loss: float, weight: float) -> None:
         """The logarithms of the odds, summed from the last time the sum was below 0."""
-        n = min(self.calm, 1000.0)
-        usual = (20.0 * 1.0 + n * self.calm_odds) / (20.0 + n)
-        changed = odds(loss) / max(usual, 1.0)
+        changed = odds(loss) / max(self.calm_odds, 1.0)
         self.log_odds = max(self.log_odds, 0.0) + log(weight * changed + (1.0 - weight))
 
     def fall_back(self, spread: float, row: int) -> None:
@@ -67,7 +70,7 @@ class NaiveAlarm:
         if back or row - self.since > 2000:
             self.raised, self.long = False, self.short
         if not back and not self.raised:
-            self.mean, self.calm, self.calm_odds = self.short, 50.0, odds(1.0)
+            self.mean, self.calm, self.calm_odds = self.short, 50.0, self.odds_while_raised
 
     def learn(self, loss: float, weight: float) -> None:
         """Mean and variance of calm times; after 1,000 of them old ones fade."""
@@ -82,7 +85,7 @@ class NaiveAlarm:
 def odds(loss: float) -> float:
     """Probability of an answer this far off if its opposite is expected, divided by that if it is expected."""
     p = 1.0 - float(np.clip(sqrt(loss), 0.1, 0.9))
-    return (1.0 - p) / p
+    return min((1.0 - p) / p, 9.0)
 
 
 def window_of(spread: float) -> float:

@@ -18,6 +18,7 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
+from evolabel.core.members.label_drift import restart_alarms
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError, ParameterError, StateError
 from evolabel.streams.tabular.column_coding import ColumnCoding
@@ -199,6 +200,8 @@ class ActiveLearner(Asking):
         else:
             self._close(query)
         answered = None if answer is None else answer.answered
+        if self.bucket.budget < 1.0 and self.ledger.has_no_answer:
+            restart_alarms(model.rules, model.thresholds)
         self.ledger.answer(query, answered)
         if query.asked or answer is not None:
             self.strategy.context.record_answer(model, query, answered)

@@ -197,7 +197,7 @@ class RiverDriftAlarm(base.DriftAndWarningDetector):  # type: ignore[misc, name-
     ...     detector.update(loss)
     ...     if detector.drift_detected:
     ...         print(f"drift at sample {number}")
-    drift at sample 1009
+    drift at sample 1023
     """
 
     def __init__(self, share: float = 0.5) -> None:

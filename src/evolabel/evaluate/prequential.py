@@ -104,7 +104,7 @@ def prequential(
     >>> Y = (X > 0.0).astype(float)
     >>> Y[1000:, 1] = 1.0 - Y[1000:, 1]
     >>> prequential(GlobalRLS(), (X, Y), initial=800, watch_drift=True).summary["GlobalRLS"].drifts
-    [[], [213]]
+    [[], [230]]
     """
     plan = Plan(
         metrics=named_metrics(metrics),

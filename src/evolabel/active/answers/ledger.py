@@ -44,6 +44,11 @@ class Ledger:
     questions_held: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether no label was answered yet."""
+        return self.labels_answered + self.labels_volunteered == 0
+
     def ask(self, query: Query) -> None:
         """Count the question of `query`, if it has one."""
         if query.asked:

@@ -10,6 +10,7 @@ from evolabel.core.initial.first_probabilities import start_calibration
 from evolabel.core.initial.local_ridge import LeftOut, choose_local_ridge
 from evolabel.core.initial.ridge import ridge_strength
 from evolabel.core.members.adapting import derive_inverses, leave_steady_features
+from evolabel.core.members.label_drift import restart_alarms
 from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.rules.conditioning import is_sound, is_well_posed
 from evolabel.core.rules.inverses import start_inverse
@@ -52,6 +53,8 @@ def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
         raise DataError(NOT_IN_FLOAT64) from None
     if not is_sound(rules):
         raise DataError(NOT_IN_FLOAT64)
+    if not in_order:
+        restart_alarms(rules, model.thresholds)
 
 
 def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> RuleBase:

@@ -13,7 +13,9 @@ from evolabel.kernels.members.alarm import (
     CALM_MEAN,
     CALM_ODDS,
     CALM_VARIANCE,
+    COUNTED_AT,
     IS_RAISED,
+    MOST_ODDS,
     N_ALARM,
     ODDS,
     QUIET,
@@ -71,7 +73,8 @@ class DriftAlarm:
     Notes
     -----
     Any loss between 0 and 1 can be watched. The squared error of a probability is better than an error of 0 or 1: few
-    errors, which come in clusters by chance, raise an alarm of such a learner now and then. Losses are compared with
+    errors, which come in clusters by chance, raise an alarm of such a learner now and then, and how sure an output was
+    is read from its squared error. Losses are compared with
     earlier ones of the same kind: a loss of asked labels and one of random labels belong to two alarms.
 
     Examples
@@ -132,7 +135,7 @@ class DriftAlarm:
 
     @property
     def recent_losses(self) -> FloatArray:
-        """Mean recent loss of each label, 0 before the first; (n_labels,)."""
+        """Mean recent loss of each label, 0 before the first; when an alarm is raised, at least what raises it."""
         return self.state.alarms[:, SHORT_MEAN].copy()
 
     @property
@@ -240,9 +243,10 @@ def _table(size: int) -> dict[str, Expected]:
 
 def _check_alarms(alarms: AnyArray, n_rows: int) -> None:
     """Raise DataError unless means and variances of `alarms` are possible, and none was raised after `n_rows` rows."""
-    others = [CALM_COUNT, IS_RAISED, RAISED_AT, ODDS, CALM_ODDS]
+    others = [CALM_COUNT, IS_RAISED, RAISED_AT, ODDS, CALM_ODDS, COUNTED_AT]
     require(np.delete(alarms, others, axis=1) <= 1.0, "alarms", "means and variances up to 1")
     require(np.isin(alarms[:, IS_RAISED], (0.0, 1.0)), "alarms", "0 or 1 for a raised alarm")
-    require(alarms[:, RAISED_AT] <= n_rows, "alarms", f"alarms raised within {n_rows} rows")
+    require(alarms[:, [RAISED_AT, COUNTED_AT]] <= n_rows, "alarms", f"alarms raised within {n_rows} rows")
+    require(alarms[:, CALM_ODDS] <= MOST_ODDS, "alarms", f"mean odds up to {MOST_ODDS:g}")
     unseen = alarms[:, CALM_COUNT] == 0.0
     require(alarms[unseen][:, CALM_VARIANCE] == 0.0, "alarms", "no variance without losses")

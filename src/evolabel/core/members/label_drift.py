@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evolabel.core.members.following import LABEL_EVENTS, FollowingRules
 from evolabel.core.rules.rule_base import RuleBase
-from evolabel.kernels.members.alarm import CALM_COUNT, CALM_MEAN, SHORT_MEAN
+from evolabel.kernels.members.alarm import CALM_COUNT, CALM_MEAN, IS_RAISED, SHORT_MEAN
 from evolabel.kernels.threshold_rules.state import IS_OPEN
 from evolabel.typing import FloatArray
 
@@ -75,6 +75,17 @@ def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRu
             alarm = thresholds.arrays.alarms[label]
         drifts.append(LabelDrift(kind, since, *_errors(alarm), shares))
     return drifts
+
+
+def restart_alarms(rules: RuleBase | None, thresholds: "ThresholdRules | None") -> None:
+    """Reset the alarms of `rules` and `thresholds` that are not raised: the next answers are chosen in another way.
+
+    Labels that are asked for are harder than those of all rows; their losses are compared with each other.
+    """
+    if isinstance(rules, FollowingRules):
+        rules.members.alarms[rules.members.alarms[..., IS_RAISED] == 0.0] = 0.0
+    if thresholds is not None:
+        thresholds.arrays.alarms[thresholds.arrays.alarms[:, IS_RAISED] == 0.0] = 0.0
 
 
 def _errors(alarm: FloatArray) -> tuple[float, float]:

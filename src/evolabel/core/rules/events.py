@@ -32,9 +32,10 @@ class Event(NamedTuple):
     edit, what it was for.
 
     Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
-    and `after` are its mean squared errors in calm times and at this sample; `rows` are the rows of the stream since
-    the drift, and those that renewed rules were learned from. `feature` is the number or name of a feature that has
-    moved, `before` and `after` are then its means, and `deviations` is their difference in standard deviations.
+    and `after` are its mean squared errors in calm times and at this sample, of a drift at least what raises an alarm;
+    `rows` are the rows of the stream since the drift, and those that renewed rules were learned from. `feature` is the
+    number or name of a feature that has moved, `before` and `after` are then its means, and `deviations` is their
+    difference in standard deviations.
 
     Of a threshold rule, `label` is its label and `note` is the rule in words (inside the model its path, in numbers);
     of a rule that is gone, as it was at its last event. Where an edge has moved, `feature` is that of the edge,

@@ -11,8 +11,10 @@ One alarm is a vector `a` of `N_ALARM` numbers, all 0 before the first loss:
 | CALM_COUNT    | n, answers in calm times, each counted by its weight; in formulas at most `CALM_MEMORY`|
 | IS_RAISED     | 1 while the alarm is raised, else 0                                                    |
 | RAISED_AT     | row at which it was raised last                                                        |
-| ODDS          | O, odds that the label is the opposite of what it was, by the recent answers           |
+| ODDS          | O, odds that the label is the opposite of what it was, by the recent answers; while    |
+|               | the alarm is raised, mean odds of one answer                                           |
 | CALM_ODDS     | mean odds of one answer in calm times                                                  |
+| COUNTED_AT    | row whose answer was the last to count for O                                           |
 
 | argument | meaning                                                                                               |
 |----------|-------------------------------------------------------------------------------------------------------|
@@ -31,7 +33,7 @@ O is needed where few labels are asked for, most of them near an output of 1/2: 
 drift as before, and S hardly moves. With e = sqrt(loss), the distance of output and answer, the odds of one answer are
 e / (1 - e): near 1 for an output near 1/2, and 9 for a sure one that is wrong. O is their product over the last
 answers, O <- max(O, 1) e / (1 - e), each divided by the mean odds of calm times where those exceed 1: such outputs are
-too sure.
+too sure. Of answers less than `ODDS_GAP` rows apart one counts: labels often come in runs.
 """
 
 import numpy as np
@@ -40,9 +42,9 @@ from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.exponential import exp_of_negative
 from evolabel.typing import FloatArray, IntArray
 
-N_ALARM = 9  # numbers of one alarm
+N_ALARM = 10  # numbers of one alarm
 SHORT_MEAN, LONG_MEAN, CALM_MEAN, CALM_VARIANCE, CALM_COUNT, IS_RAISED, RAISED_AT = 0, 1, 2, 3, 4, 5, 6
-ODDS, CALM_ODDS = 7, 8
+ODDS, CALM_ODDS, COUNTED_AT = 7, 8, 9
 
 QUIET, RISE, RAISED = 0, 1, 2  # what a loss has caused
 
@@ -64,9 +66,10 @@ RAISE_DEVIATIONS = 5.0  # standard errors
 RAISE_FLOOR = 0.08  # loss; the floor of the difference is the spread, but not more than this
 POSITIVES_IN_WINDOW = 4.0  # answers of loss 1; so many of an unseen label in one window are no drift
 
-LEAST_ERROR = 0.1  # of an output: the odds of one answer are 9 at most
-ODDS_LIMIT = 160000.0  # odds at which an alarm is raised, per watched alarm
-ODDS_PRIOR = 20.0  # answers of odds 1 before the first one
+LEAST_ERROR = 0.1  # of an output, in the odds of an answer
+MOST_ODDS = 9.0  # of an answer, by `LEAST_ERROR`
+ODDS_LIMIT = 50000.0  # odds at which an alarm is raised, per watched alarm
+ODDS_GAP = 3  # rows between two answers that count for the odds: neighbours are often alike
 
 RISE_DEVIATIONS = 2.0  # standard errors
 RISE_FLOOR = 0.01  # loss
@@ -125,15 +128,16 @@ def has_jumped(a: FloatArray, spread: float, margin: float) -> bool:
 def odds_of(loss: float) -> float:
     """Return the odds of one answer whose squared error is `loss`."""
     e = min(max(np.sqrt(loss), LEAST_ERROR), 1.0 - LEAST_ERROR)
-    return float(e / (1.0 - e))
+    return float(min(e / (1.0 - e), MOST_ODDS))
 
 
 @inner
-def learn_odds(a: FloatArray, loss: float, weight: float) -> None:
-    """Update the odds of `a` by a `loss` of this `weight`."""
-    n = min(a[CALM_COUNT], CALM_MEMORY)
-    usual = max((ODDS_PRIOR + n * a[CALM_ODDS]) / (ODDS_PRIOR + n), 1.0)
-    a[ODDS] = max(a[ODDS], 1.0) * (1.0 + weight * (odds_of(loss) / usual - 1.0))
+def learn_odds(a: FloatArray, loss: float, row: int, weight: float) -> None:
+    """Update the odds of `a` by a `loss` of this `weight` at `row`, unless an answer shortly before has counted."""
+    if row - a[COUNTED_AT] >= ODDS_GAP:
+        usual = max(a[CALM_ODDS], 1.0)
+        a[ODDS] = max(a[ODDS], 1.0) * (1.0 + weight * (odds_of(loss) / usual - 1.0))
+        a[COUNTED_AT] = row
 
 
 @inner
@@ -148,7 +152,7 @@ def raise_alarm(a: FloatArray, spread: float, row: int, margin: float) -> None:
     a[IS_RAISED] = 1.0
     a[RAISED_AT] = row
     a[SHORT_MEAN] = max(a[SHORT_MEAN], min(raised_level(a, spread, margin), 1.0))
-    a[ODDS] = 0.0
+    a[ODDS] = MOST_ODDS
 
 
 @inner
@@ -185,15 +189,18 @@ def lower_alarm(a: FloatArray, spread: float, row: int) -> None:
         if not back:
             a[CALM_MEAN] = a[SHORT_MEAN]
             a[CALM_COUNT] = SETTLED_COUNT
-            a[CALM_ODDS] = odds_of(1.0)  # the largest: the usual errors of the new level raise no alarm
+            a[CALM_ODDS] = a[ODDS]
+        a[ODDS] = 0.0
 
 
 @inner
-def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float) -> int:
+def watch(
+    a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float, by_odds: bool = True
+) -> int:
     """Learn the `loss` of an answer by the alarm `a`; return `RAISED`, `RISE` or `QUIET`.
 
     `RAISED` is returned once, when the alarm is raised; after a rise the long mean starts again at the calm mean. An
-    answer of `weight` 0 changes nothing.
+    answer of `weight` 0 changes nothing. Without `by_odds` the mean alone can raise the alarm.
     """
     if not weight > 0.0:
         return QUIET
@@ -201,13 +208,15 @@ def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, ma
     a[SHORT_MEAN] += max(first, weight / window_of(spread)) * (loss - a[SHORT_MEAN])
     a[LONG_MEAN] += max(first, weight / LONG_WINDOW) * (loss - a[LONG_MEAN])
     if a[IS_RAISED] > 0.0:
+        a[ODDS] += weight / window_of(spread) * (odds_of(loss) - a[ODDS])
         lower_alarm(a, spread, row)
         return QUIET
-    learn_odds(a, loss, weight)
-    is_known = a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread)
-    if is_known and (has_jumped(a, spread, margin) or is_contradicted(a, margin)):
-        raise_alarm(a, spread, row, margin)
-        return RAISED
+    if a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread):
+        if by_odds:
+            learn_odds(a, loss, row, weight)
+        if has_jumped(a, spread, margin) or is_contradicted(a, margin):
+            raise_alarm(a, spread, row, margin)
+            return RAISED
     risen = has_risen(a, spread, margin)
     if risen:
         a[LONG_MEAN] = a[CALM_MEAN]

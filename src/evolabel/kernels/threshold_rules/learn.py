@@ -76,7 +76,8 @@ def watch_tree(k: int, loss: float, weight: float, margin: float, thresholds: Th
     t = thresholds.arrays
     s = t.sums[k, 0]
     share = s[SUM_Y] / s[SUM_1] if s[SUM_1] > 0.0 else 0.5
-    watch(t.alarms[k], loss, share * (1.0 - share), t.clock[LEARNED], weight, margin)
+    # by its mean loss alone: leaves of few answers are too sure
+    watch(t.alarms[k], loss, share * (1.0 - share), t.clock[LEARNED], weight, margin, False)
 
 
 @inner
