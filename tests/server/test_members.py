@@ -18,6 +18,7 @@ from evolabel.server.security.invites import create_invite
 from evolabel.server.security.tokens import end_of_token
 from evolabel.server.store.engines import read_url
 from evolabel.server.store.schema import LOG, TOKEN
+from server.conftest import on_sqlite
 from server.people import PASSWORD, add_person, browser
 from server.pumps import call, samples, seal, send
 
@@ -248,6 +249,7 @@ def test_the_audit_table_is_read_page_by_page(service, operator):
     assert rest["next"] is None
 
 
+@on_sqlite
 def test_a_weight_is_recorded_and_replayed(database, start):
     service = start(database, min_answers=2)
     worker, operator = service.workers["pumps"], Client(service)
