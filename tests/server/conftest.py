@@ -5,7 +5,7 @@ import secrets
 import shutil
 import ssl
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -15,9 +15,11 @@ from choices import first_quick
 pytest.importorskip("fastapi")
 pytest.importorskip("sqlalchemy")
 
+from anyio.from_thread import start_blocking_portal
 from fastapi import FastAPI
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
+from starlette.testclient import TestClient
 
 from evolabel.server.security import passwords
 from evolabel.server.service import Service
@@ -212,3 +214,11 @@ def start(tables):
     yield start
     for service in running:
         service.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_loop():
+    """Clients of Starlette share one thread with an event loop; each request would start both anew."""
+    with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TestClient, "_portal_factory", lambda client: nullcontext(client.portal or portal))
+        yield
