@@ -31,7 +31,7 @@ def check(learner, X, Y, path):
     assert learner.pending
     learner.save(path)
     loaded = ActiveLearner.load(path)
-    assert go_on(loaded, X[30:], Y[30:]) == go_on(learner, X[30:], Y[30:])
+    assert go_on(loaded, X[30:50], Y[30:50]) == go_on(learner, X[30:50], Y[30:50])
     assert loaded.annotators.facts() == learner.annotators.facts()
 
 
