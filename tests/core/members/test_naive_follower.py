@@ -56,7 +56,7 @@ def assert_same_sums(state, sums):
 @pytest.mark.parametrize(("options", "change"), pairs(OPTIONS, [(1100, False), (300, True)]))
 def test_the_members_are_those_of_the_twin_along_a_drift(options, change):
     options, (at, weighted) = OPTIONS[options], change
-    X, Y = flipped(at + 900, at, seed=3, p=3, K=2)
+    X, Y = flipped(2000, at, seed=3, p=3, K=2)
     weights = np.random.default_rng(0).uniform(0.5, 1.5, len(X)) if weighted else np.ones(len(X))
     model = model_of(X, Y, **options)
     twin, rules = twin_of(model), model.trained()
