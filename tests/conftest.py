@@ -198,8 +198,8 @@ def command(request, capsys, monkeypatch, compile_once, command_line):
     return run
 
 
-def write_plant(folder, rows=150):
-    X = np.random.default_rng(0).normal(size=(rows, 2))
+def write_plant(folder):
+    X = np.random.default_rng(0).normal(size=(300, 2))
     lines = ["heat,flow,fault_a,fault_b"]
     lines += [f"{a:.4f},{b:.4f},{int(a > 0)},{int(a + b > 0)}" for a, b in X]
     file = folder / "plant.csv"
@@ -216,7 +216,7 @@ def plant(tmp_path):
 @pytest.fixture(scope="session")
 def plant_model_once(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plant")
-    data = from_csv(write_plant(folder, rows=300), ["fault_a", "fault_b"])
+    data = from_csv(write_plant(folder), ["fault_a", "fault_b"])
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(data.X, data.Y)
     clf.name_columns(data.feature_names, data.label_names).save(folder / "model.safetensors")
     return folder / "model.safetensors"

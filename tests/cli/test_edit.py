@@ -39,7 +39,7 @@ def test_the_last_act_is_undone_in_the_file_itself(command, model):
     assert command("edit", model, "--merge", first, second).code == 0
     assert EvolvingFuzzyClassifier.load(model).n_rules_ == before.n_rules_ - 1
     told = command("edit", model, "--undo")
-    assert "undone: sample 150" in told.err
+    assert "undone: sample 300" in told.err
     assert EvolvingFuzzyClassifier.load(model).n_rules_ == before.n_rules_
 
 
@@ -67,7 +67,7 @@ def test_written_rules_are_moved_and_listed_first(command, model):
         assert command("edit", model, "--add", form).code == 0
     first, second = (rule.number for rule in EvolvingFuzzyClassifier.load(model).rules_.written)
     told = command("edit", model, "--move", second, "1")
-    assert told.err == f"sample 150: rule {second} was moved by hand: place 1\n"
+    assert told.err == f"sample 300: rule {second} was moved by hand: place 1\n"
     text = command("rules", model).out
     assert text.index(f"Rule {second}, written, place 1") < text.index(f"Rule {first}, written, place 2")
     assert "label0: written: 10 %; no samples so far" in text

@@ -23,7 +23,7 @@ def test_data_of_another_kind_is_refused(command, plant_model, tmp_path):
 def test_a_row_needs_data_that_has_it(command, plant_model, plant, tmp_path):
     told = command("figures", plant_model, "--out", tmp_path / "pictures", "--row", 7)
     assert (told.code, "--row 7 needs --data" in told.err) == (2, True)
-    told = command("figures", plant_model, "--out", tmp_path / "pictures", "--data", plant, "--row", 150)
+    told = command("figures", plant_model, "--out", tmp_path / "pictures", "--data", plant, "--row", 300)
     assert told.code == 2
-    assert "has rows 0 to 149" in told.err.replace("\n", " ")
+    assert "has rows 0 to 299" in told.err.replace("\n", " ")
     assert not (tmp_path / "pictures").exists()

@@ -19,7 +19,7 @@ def test_convert_keeps_everything(command, plant, tmp_path, ending):
     target = tmp_path / f"plant.{ending}"
     told = command("convert", plant, target, "--labels", "fault_a,fault_b")
     assert (told.code, told.out) == (0, "")
-    assert "150 rows, 2 features, 2 labels" in told.err
+    assert "300 rows, 2 features, 2 labels" in told.err
     before, after = from_csv(plant, ["fault_a", "fault_b"]), read_dataset(target)
     np.testing.assert_array_equal(after.X, before.X)
     np.testing.assert_array_equal(after.Y, before.Y)

@@ -65,7 +65,7 @@ def test_one_row_is_explained(command, plant_model, plant):
             "cannot write nowhere/rules.md (No such file or directory)",
         ),
         (["rules", "{model}", "--out", "."], "cannot write . (Is a directory); choose another file"),
-        (["explain", "{model}", "--row", "150", "--data", "{plant}"], "has rows 0 to 149"),
+        (["explain", "{model}", "--row", "300", "--data", "{plant}"], "has rows 0 to 299"),
         (["explain", "{model}", "--row", "0", "--data", "drift"], "features, the model has 2"),
         (["explain", "{model}", "--row", "0", "--data", "{other}"], "the model needs heat, flow"),
     ],

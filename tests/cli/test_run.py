@@ -19,7 +19,7 @@ from evolabel.evaluate.metrics import METRICS
 def test_a_csv_file_is_learned_and_shown_as_a_table(command, plant):
     told = command("run", plant, "--labels", "fault_a,fault_b", "--against", "prior,rls", "--quiet")
     assert told.code == 0
-    assert "2 features, 2 labels, 120 streamed after 30 initial rows" in told.out
+    assert "2 features, 2 labels, 240 streamed after 60 initial rows" in told.out
     lines = {line.split()[0]: line.split() for line in told.out.splitlines() if line.split()[1:]}
     assert float(lines["evolabel"][1]) > float(lines["prior"][1])
 
@@ -84,7 +84,7 @@ def test_results_figures_and_a_report_are_written(command, tmp_path, plant):
     saved = EvolvingFuzzyClassifier.load(out / "model.safetensors")
     assert list(saved.feature_names_in_) == ["heat", "flow"]
     assert list(saved.label_names_) == ["fault_a", "fault_b"]
-    assert saved.n_samples_seen_ == 150
+    assert saved.n_samples_seen_ == 300
 
 
 def test_progress_is_drawn_on_the_error_stream(command):

@@ -15,7 +15,7 @@ def test_the_best_point_is_told_and_written(command, plant, tmp_path):
     assert told.code == 0
     outcome = json.loads(told.out)
     assert outcome == json.loads((out / "best.json").read_text())
-    assert outcome["rows"] == 30, "only the initial batch is looked at"
+    assert outcome["rows"] == 60, "only the initial batch is looked at"
     lines = (out / "surface.csv").read_text().splitlines()
     assert lines[0] == "vigilance,follow_drift,alpha,beta,score,deviation"
     scores = [float(line.split(",")[4]) for line in lines[1:]]
@@ -30,7 +30,7 @@ def test_the_search_sees_nothing_but_the_initial_batch(command, plant, tmp_path)
 
     lines = plant.read_text().splitlines()
     changed = tmp_path / "changed.csv"
-    changed.write_text("\n".join(lines[:31] + ["9,9,1,0"] * 120) + "\n")
+    changed.write_text("\n".join(lines[:61] + ["9,9,1,0"] * 240) + "\n")
     assert best(changed) == best(plant)
 
 
@@ -49,7 +49,7 @@ def test_the_best_points_are_shown_as_a_table(command, plant):
     words = ("tune", plant, "--labels", "fault_a,fault_b", *SMALL)
     table, best = command(*words, "--quiet").out.splitlines(), json.loads(command(*words, "--json").out)
     points = [line.split() for line in table[4:] if line.strip()]
-    assert "the best points on 30 rows" in table[0]
+    assert "the best points on 60 rows" in table[0]
     assert points[0][-1] == f"{best['best_score']:.4f}"
     assert len(points) == 4
 
