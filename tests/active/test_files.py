@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from active.conftest import every_selection
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, Criterion
 from evolabel.core.options import PAPER_PROFILE
@@ -35,6 +36,7 @@ def check(learner, X, Y, path):
     assert loaded.annotators.facts() == learner.annotators.facts()
 
 
+@every_selection
 def test_a_loaded_learner_goes_on_bit_for_bit(classifier, stream, selection, per, tmp_path):
     pool = AnnotatorPool({"anna": 0.7})
     learner = ActiveLearner(classifier, 0.4, per, credit=2, annotators=pool, **selection)
