@@ -11,7 +11,7 @@ from evolabel.baselines import LEARNERS, make_learner
 from evolabel.evaluate import prequential
 from evolabel.streams import DriftingStream
 
-INITIAL, ROWS = 60, 100
+INITIAL, ROWS = 60, 80
 SLOW = ("tuned", "forest")  # in `make check`
 NAMES = [name for name in LEARNERS if name != "paper-tuned"]  # the same as tuned, but slower
 LEARNED = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in NAMES]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from choices import pairs
 
 from active.ordered_streams import ordered_stream
 from evolabel import EvolvingFuzzyClassifier
@@ -87,6 +88,10 @@ def selection(request):
 @pytest.fixture(params=["samples", "labels"])
 def per(request):
     return request.param
+
+
+every_selection = pytest.mark.parametrize(("selection", "per"), pairs(SELECTIONS, ["samples", "labels"]), indirect=True)
+"""Mark of tests of each selection, in `make test` with one of both kinds of questions."""
 
 
 @pytest.fixture(scope="module")

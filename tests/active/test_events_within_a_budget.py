@@ -11,7 +11,7 @@ from evolabel.evaluate import prequential
 from evolabel.kernels.members.alarm import CALM_COUNT
 from evolabel.streams import Dataset
 
-INITIAL, FLIP, ROWS = 200, 1000, 1500
+INITIAL, FLIP, ROWS = 200, 700, 1100
 LEARNERS = {
     "samples": lambda: BudgetedLearner(budget=0.3),
     "labels": lambda: BudgetedLearner(budget=0.3, per="labels"),
@@ -22,7 +22,7 @@ LEARNERS = {
 
 @pytest.fixture(scope="module")
 def plant():
-    """Two labels, of which the second becomes its opposite at row 1,000."""
+    """Two labels, of which the second becomes its opposite at row 700."""
     X = np.random.default_rng(0).normal(size=(ROWS, 2))
     Y = (X > 0.0).astype(float)
     Y[FLIP:, 1] = 1.0 - Y[FLIP:, 1]

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from active.conftest import every_selection
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, Criterion
 from evolabel.core.options import PAPER_PROFILE
@@ -31,10 +32,11 @@ def check(learner, X, Y, path):
     assert learner.pending
     learner.save(path)
     loaded = ActiveLearner.load(path)
-    assert go_on(loaded, X[30:], Y[30:]) == go_on(learner, X[30:], Y[30:])
+    assert go_on(loaded, X[30:50], Y[30:50]) == go_on(learner, X[30:50], Y[30:50])
     assert loaded.annotators.facts() == learner.annotators.facts()
 
 
+@every_selection
 def test_a_loaded_learner_goes_on_bit_for_bit(classifier, stream, selection, per, tmp_path):
     pool = AnnotatorPool({"anna": 0.7})
     learner = ActiveLearner(classifier, 0.4, per, credit=2, annotators=pool, **selection)

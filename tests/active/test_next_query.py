@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from active.conftest import every_selection
 from active.delayed_answers import run
 from evolabel.active import ActiveLearner
 from evolabel.core.edits import rule_edits
@@ -20,6 +21,7 @@ def assert_same_up_to_rounding(one, other, frozen):
     assert frozen(one) == frozen(other)
 
 
+@every_selection
 def test_next_query_is_query_row_by_row(classifier, stream, selection, per, frozen):
     X, Y = stream[0][60:], stream[1][60:]
     one, other = (ActiveLearner(copy.deepcopy(classifier), 0.3, per, **selection) for _ in range(2))

@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from active.conftest import every_selection
 from active.delayed_answers import run
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool
 from evolabel.errors import DataError
 
 
+@every_selection
 def test_a_query_changes_neither_classifier_nor_learner(classifier, stream, selection, per, frozen):
     learner = ActiveLearner(classifier, 0.3, per, **selection)
     run(learner, stream[0][60:80], stream[1][60:80])

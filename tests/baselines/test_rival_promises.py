@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from choices import all_but
+from choices import all_but, pairs
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
@@ -42,8 +42,7 @@ def test_passes_the_public_checks(name):
 
 
 @pytest.mark.filterwarnings("ignore::evolabel.errors.DataWarning")
-@every_rival
-@pytest.mark.parametrize("initial", [INITIAL, 0])
+@pytest.mark.parametrize(("name", "initial"), pairs(RIVALS, [INITIAL, 0]))
 def test_a_row_without_features_is_scored_by_label_shares_and_not_learned(name, initial, stream):
     X, Y = stream[0].copy(), stream[1]
     empty = [2, 30, 85, 86, len(X) - 1]
@@ -88,11 +87,13 @@ def test_labels_are_predicted_from_the_threshold_of_the_base_on(rival, stream):
     np.testing.assert_array_equal(learner.predict(stream[0]), scores >= 0.8)
 
 
-@pytest.mark.parametrize("initial", [INITIAL, 0])
-@pytest.mark.parametrize("rival", [EvolvingOneVsRest, EvolvingChain, StaticClassifier])
-@pytest.mark.parametrize("base", [{"threshold": 0.3}, {"optimise": "macro_f1"}], ids=str)
-def test_decisions_are_the_predictions_from_before_each_row(base, rival, initial, gappy_stream):
-    X, Y = gappy_stream
+DECIDING = [({"threshold": 0.3}, INITIAL), ({"optimise": "macro_f1"}, 0), ({"threshold": 0.3}, 0),
+            ({"optimise": "macro_f1"}, INITIAL)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rival", "deciding"), pairs([EvolvingOneVsRest, EvolvingChain, StaticClassifier], DECIDING))
+def test_decisions_are_the_predictions_from_before_each_row(rival, deciding, gappy_stream):
+    (base, initial), (X, Y) = deciding, gappy_stream
     at_once, by_row = (rival(EvolvingFuzzyClassifier(max_rules=5, warm_up=40, **base)) for _ in range(2))
     if initial:
         at_once.fit(X[:initial], Y[:initial])
@@ -181,14 +182,13 @@ BAD = {
 }
 
 
-@every_rival
-@pytest.mark.parametrize("damage", BAD.values(), ids=BAD.keys())
+@pytest.mark.parametrize(("name", "damage"), pairs(RIVALS, BAD))
 def test_bad_batches_are_refused_without_a_trace(name, damage, stream):
     learner = fitted(name, stream)
     before = learner.decision_function(stream[0])
     for call in (learner.partial_fit, learner.test_then_train):
         with pytest.raises(EvolabelError):
-            call(*damage(*stream))
+            call(*BAD[damage](*stream))
     np.testing.assert_array_equal(learner.decision_function(stream[0]), before)
 
 

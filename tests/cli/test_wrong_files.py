@@ -20,11 +20,16 @@ def test_a_table_that_is_none(command, tmp_path, content, told):
     assert told in result.err
 
 
-@pytest.mark.parametrize(("name", "protocol"), [("run", "order"), ("run", "benchmark"), ("tune", "order")])
-def test_a_row_of_nothing_is_counted_and_left_out(command, tmp_path, name, protocol):
+ONE_POINT = ("--vigilance", 0.5, "--alpha", 0.1, "--beta", 0, "--jobs", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol", "more"), [("run", "order", ()), ("run", "benchmark", ()), ("tune", "order", ONE_POINT)]
+)
+def test_a_row_of_nothing_is_counted_and_left_out(command, tmp_path, name, protocol, more):
     path = tmp_path / "plant.csv"
     path.write_text("heat,fault\n" + "1,0\n\n" + ",1\n" + "2,1\n" * 18)
-    told = command(name, path, "--labels", "fault", "--protocol", protocol, "--initial", 10)
+    told = command(name, path, "--labels", "fault", "--protocol", protocol, "--initial", 10, *more)
     assert told.code == 0
     assert "no feature at all (1 row, the first is row 1 (line 4 of the file)): left out" in told.err
 

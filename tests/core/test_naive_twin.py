@@ -61,7 +61,7 @@ STREAMS = {
 MOBILITY = {"calm rules": 0.3, "fixed rules": 0.0}
 
 
-def stream_of(name, seed, rows=220):
+def stream_of(name, seed, rows=150):
     """Settings and a stream (Z, Y, weights, confidences)."""
     changes, features, labels, weighted, unsure = STREAMS[name]
     rng = np.random.default_rng(seed)
@@ -102,7 +102,7 @@ def test_the_streams_above_have_births_merges_and_deaths():
     assert kinds["everything"]["death"] > 1
 
 
-@pytest.mark.parametrize("cuts", [[1, 2, 3], [100], list(range(7, 220, 7))], ids=["at first", "once", "often"])
+@pytest.mark.parametrize("cuts", [[1, 2, 3], [100], list(range(7, 150, 7))], ids=["at first", "once", "often"])
 def test_cutting_the_stream_into_calls_makes_no_difference(cuts):
     settings, stream = stream_of("everything", seed=5)
     whole, parts = RuleBase(4, 3, settings), RuleBase(4, 3, settings)

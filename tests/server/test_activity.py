@@ -16,6 +16,7 @@ from evolabel.server.store.log import LogError
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.schema import ACTIVITY, LOG, PER_HOUR_LABEL, PER_MINUTE
 from evolabel.server.web.happenings import describe
+from server.conftest import on_sqlite
 from server.people import add_person, ask, browser
 from server.pumps import ANNA, call, run, samples
 
@@ -32,6 +33,7 @@ def happened(service, **chosen):
         return read_activity(connection, service.workers["pumps"].project.id, 100, **chosen)
 
 
+@on_sqlite
 def test_events_of_the_rules_are_in_the_outcome_of_the_record_that_learned(database, start):
     service = start(database)
     worker = service.workers["pumps"]
@@ -55,6 +57,7 @@ def test_event_facts_leave_out_what_says_nothing():
     assert event_facts(event) == {"kind": "drift", "label": "wear", "before": 0.1, "rows": 3}
 
 
+@on_sqlite
 def test_acts_are_activity_and_samples_are_not(database, start):
     service = start(database)
     worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")

@@ -11,9 +11,9 @@ from evolabel.server.contexts import verbs
 from evolabel.server.store.canonical import canonical
 from evolabel.server.store.schema import AUDIT
 from server.pumps import ANNA, call, run, samples
-from server.test_http import P, served
+from server.test_http import P, served, shared
 
-__all__ = ["served"]
+__all__ = ["served", "shared"]
 
 
 def test_statistics_are_summed_over_steps(served):
@@ -35,8 +35,8 @@ def test_statistics_are_summed_over_steps(served):
     ["stats?from=2026-01-02&to=2026-01-01", "stats?step=1&from=2020-01-01", "stats?step=0", "stats?from=soon",
      "stats/labels?from=2001-01-01", "activity?after=-1", "activity?limit=0", "log?limit=1000000"],
 )  # fmt: skip
-def test_questions_that_cannot_be_answered_are_refused(served, question):
-    _, senders = served
+def test_questions_that_cannot_be_answered_are_refused(shared, question):
+    _, senders = shared
     refused = senders["operator"]("GET", f"{P}/{question}")
     assert refused.status_code == 422
     assert refused.headers["content-type"] == "application/problem+json"

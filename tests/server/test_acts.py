@@ -18,6 +18,7 @@ from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.store.blobs import read_blob
 from evolabel.server.store.log import find_kinds
 from evolabel.server.store.snapshots import snapshot_seals
+from server.conftest import on_sqlite
 from server.pumps import ANNA, call, run, samples, seal
 from server.test_model import trained_file
 
@@ -77,6 +78,7 @@ def test_acts_change_the_rules_and_are_read_at_once(worker):
     assert act(worker, "rule.merged", {"one": one, "other": other})["rule"] in (one, other)
 
 
+@on_sqlite
 def test_the_log_gives_the_same_state_again_with_acts(database, start):
     service = start(database, snapshot_every=5000)
     worker = service.workers["pumps"]
@@ -140,6 +142,7 @@ def test_an_edit_is_undone_by_its_inverse_after_learning(worker):
         undo_act(worker, edited["seq"], EVA)
 
 
+@on_sqlite
 def test_an_added_rule_is_undone_as_if_it_had_never_been(database, start, tmp_path):
     service = start(database)
     worker = service.workers["pumps"]

@@ -18,6 +18,7 @@ from evolabel.server.store.pen import read_database
 from evolabel.server.store.projects import list_projects
 from evolabel.server.store.schema import LOG
 from evolabel.server.store.snapshots import snapshot_seals
+from server.conftest import on_sqlite
 from server.pumps import ANNA, call, run, samples, seal, send
 
 NEVER = 2**60
@@ -61,6 +62,7 @@ def archived(database, start, tmp_path):
     return service, worker, file
 
 
+@on_sqlite
 def test_old_payloads_go_and_everything_else_stays(archived, database):
     service, worker, file = archived
     assert sum(payload is None for payload in payloads(service)) == 40
@@ -88,6 +90,7 @@ def test_a_restart_gives_the_same_state_and_payloads_can_be_put_back(archived, d
     assert check_database(database, replay=True)["pumps"].seal is not None
 
 
+@on_sqlite
 def test_a_file_of_another_log_is_refused(archived, database):
     service, _, file = archived
     service.stop()

@@ -23,7 +23,7 @@ from evolabel.server.store.log import LogError
 from evolabel.server.store.pen import read_database
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.snapshots import kept_snapshots, snapshot_seals
-from server.conftest import BACKENDS, postgres_database
+from server.conftest import BACKENDS, on_sqlite
 from server.pumps import new_project, run, samples, seal
 
 DAMAGES = ["data = substr(data, 1, 100)", "state = replace(state, '1', '2')", "state = '{'"]
@@ -60,26 +60,17 @@ def filled_file(tmp_path_factory):
     return path, fill(read_url(f"sqlite:///{path}"))
 
 
-@pytest.fixture(scope="module")
-def filled_postgres():
-    """Name of such a PostgreSQL database, and its last seal."""
-    with postgres_database() as url:
-        yield url.database, fill(url)
-
-
 @pytest.fixture
 def stored(database, request):
-    """A copy of the database, and its last seal."""
-    if database.get_backend_name() == "sqlite":
-        path, last = request.getfixturevalue("filled_file")
-        shutil.copy(path, database.database)
-        yield database, last
-    else:
-        name, last = request.getfixturevalue("filled_postgres")
-        with postgres_database(name) as url:
-            yield url, last
+    """A database with several snapshots, and its last seal."""
+    if database.get_backend_name() == "postgresql":
+        return database, fill(database)
+    path, last = request.getfixturevalue("filled_file")
+    shutil.copy(path, database.database)
+    return database, last
 
 
+@on_sqlite
 def test_verify_replays_from_an_older_snapshot_and_from_the_start(stored):
     url, last = stored
     tail, whole = verified(url), verified(url, from_start=True)
@@ -104,6 +95,7 @@ def test_a_damaged_snapshot_is_skipped(stored, start, damage):
     assert seal(start(url).workers["pumps"]) == last
 
 
+@on_sqlite
 def test_a_snapshot_of_another_log_is_not_used(stored):
     url, last = stored
     change(url, "UPDATE snapshot SET chain = '1'" + ("::bytea" if url.get_backend_name() == "postgresql" else ""))

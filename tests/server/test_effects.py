@@ -16,6 +16,7 @@ from evolabel.server.security.first_token import create_token
 from evolabel.server.store.effects import effects_of, store_effect
 from evolabel.server.store.log import NewRecord, Record
 from evolabel.server.store.responses import cells_before
+from server.conftest import on_sqlite
 from server.people import add_person
 from server.pumps import ANNA, BOB, call, run, samples, seal, send
 
@@ -50,6 +51,7 @@ def asked(worker, stream):
     raise AssertionError("nothing was asked")
 
 
+@on_sqlite
 def test_an_answer_on_trial_and_when_it_was_taught(database, start):
     service = start(database)
     worker, person = service.workers["pumps"], add_person(service)

@@ -17,6 +17,7 @@ from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import LogError, find_kinds
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.sample_rows import responses_to
+from server.conftest import on_sqlite
 from server.pumps import ANNA, BOB, call, new_project, run, samples, seal, send
 
 
@@ -36,6 +37,7 @@ def test_the_log_gives_the_same_state_again(database, start):
     assert seal(again) == before
 
 
+@on_sqlite
 def test_the_check_counts_the_budget_from_the_log_alone(database, start):
     service = start(database)
     worker = service.workers["pumps"]
@@ -197,6 +199,7 @@ def test_a_sample_without_any_value_is_counted_and_never_asked_about(sqlite, sta
         assert check_project(connection, find_project(connection, "pumps"), replay=True).samples == 32
 
 
+@on_sqlite
 def test_labels_are_added_and_retired_mid_stream(database, start):
     service = start(database)
     worker = service.workers["pumps"]

@@ -16,10 +16,12 @@ from evolabel.server.security.accounts import describe_people, set_disabled
 from evolabel.server.security.first_token import create_token
 from evolabel.server.security.invites import create_invite
 from evolabel.server.security.tokens import end_of_token
+from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
 from evolabel.server.store.schema import LOG, TOKEN
+from server.conftest import on_sqlite
 from server.people import PASSWORD, add_person, browser
-from server.pumps import call, samples, seal, send
+from server.pumps import call, new_project, samples, seal, send
 
 P = "/api/v1/projects/pumps"
 
@@ -44,6 +46,18 @@ def service(sqlite, start):
 @pytest.fixture
 def operator(service):
     return Client(service)
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory):
+    """An operator and an administrator of a service, for tests of refusals, which change nothing."""
+    service = Service(read_url(f"sqlite:///{tmp_path_factory.mktemp('unchanged')}/evolabel.db"))
+    service.start()
+    service.create_project(new_project())
+    operator = Client(service)
+    create_token(service.url, "root", None, None, "test")
+    yield operator
+    service.stop()
 
 
 def names(response):
@@ -98,8 +112,8 @@ def test_members_are_added_changed_and_removed(service, operator):
      ("POST", "invites", {"person": "eve", "role": "producer"}, 422),
      ("POST", "invites", {"person": "root", "role": "annotator"}, 409)],
 )  # fmt: skip
-def test_refusals_change_nothing(service, operator, method, path, body, status):
-    create_token(service.url, "root", None, None, "test")
+def test_refusals_change_nothing(unchanged, method, path, body, status):
+    operator = unchanged
     before = operator("GET", f"{P}/members").json(), operator("GET", f"{P}/tokens").json()["tokens"][0]["id"]
     refused = operator(method, f"{P}/{path}", body)
     assert refused.status_code == status, refused.text
@@ -248,6 +262,7 @@ def test_the_audit_table_is_read_page_by_page(service, operator):
     assert rest["next"] is None
 
 
+@on_sqlite
 def test_a_weight_is_recorded_and_replayed(database, start):
     service = start(database, min_answers=2)
     worker, operator = service.workers["pumps"], Client(service)

@@ -14,6 +14,7 @@ from evolabel.server.ops.check import check_project
 from evolabel.server.store.log import LogError, find_kinds
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.schema import BLOB
+from server.conftest import on_sqlite
 from server.pumps import ANNA, call, run, samples, seal, send
 from server.test_http import P, serving
 
@@ -65,6 +66,7 @@ def fit(service, operator):
     return begun
 
 
+@on_sqlite
 def test_a_project_starts_trained_by_its_history(served):
     service, senders = served
     operator, worker = senders["operator"], service.workers["pumps"]
@@ -117,6 +119,7 @@ def test_a_history_that_cannot_be_fitted_any_more_is_not_kept_in_memory(sqlite, 
     assert replayed(service) == seal(worker)
 
 
+@on_sqlite
 def test_a_model_is_replaced_by_a_file(served):
     service, senders = served
     worker, data = service.workers["pumps"], trained_file()
@@ -140,6 +143,7 @@ def test_a_model_is_replaced_by_a_file(served):
     assert replayed(service) == seal(worker)
 
 
+@on_sqlite
 def test_a_file_that_is_not_taken_is_not_kept(served, monkeypatch):
     service, senders = served
     run(service.workers["pumps"], samples(12))
@@ -166,6 +170,7 @@ def test_rules_of_another_model_have_another_etag(served):
     assert (stale.status_code, stale.json()["type"]) == (412, "/problems/model-moved")
 
 
+@on_sqlite
 def test_a_file_that_is_gone_is_found_by_the_check(served):
     service, senders = served
     put(senders["admin"], trained_file())
@@ -175,6 +180,7 @@ def test_a_file_that_is_gone_is_found_by_the_check(served):
         replayed(service)
 
 
+@on_sqlite
 def test_a_file_that_is_too_large_is_refused(served, monkeypatch):
     service, senders = served
     service.limits = service.limits._replace(model=1000)

@@ -11,6 +11,7 @@ from evolabel.server.store.statistics import Judgement, count_since, judged_sinc
 from evolabel.server.web import overview
 from evolabel.server.web.charts import Bar, bar_chart, ticks
 from evolabel.server.web.label_rows import Drift, label_rows
+from server.conftest import on_sqlite
 from server.people import add_person, browser, post
 from server.pumps import ANNA, call, run, samples, send
 
@@ -22,6 +23,7 @@ def test_the_overview_of_a_project_without_samples_shows_how_to_send_one(sqlite,
     assert "curl http://testserver/api/v1/projects/pumps/samples" in shown
 
 
+@on_sqlite
 def test_the_overview_counts_what_became_of_the_questions(database, start):
     service = start(database)
     worker, person = service.workers["pumps"], add_person(service)
@@ -44,6 +46,7 @@ def test_the_overview_counts_what_became_of_the_questions(database, start):
     assert f"<b>{counts.causes['answered']}</b> answered" in shown
 
 
+@on_sqlite
 def test_the_overview_counts_texts_that_are_none_of_the_choices(database, start):
     service = start(database)
     worker, client = service.workers["pumps"], browser(service, add_person(service))

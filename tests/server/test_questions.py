@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 from evolabel.server.app import create_app
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.security.first_token import create_token
+from server.conftest import on_sqlite
 from server.people import add_person, ask, browser, post
 from server.pumps import BOB, call
 
@@ -26,6 +27,7 @@ def statuses(client, **query):
     return [(row["number"], row["status"]) for row in client.get(QUESTIONS, params=query).json()["questions"]]
 
 
+@on_sqlite
 def test_questions_are_listed_by_status(service):
     ask(service, 4)
     client = annotator(service)
@@ -58,6 +60,7 @@ def test_leases_outlive_a_restart(service, database, start):
     assert call(again, lambda desk: reading.next_question(desk, again.leases, 10, ())) is None
 
 
+@on_sqlite
 def test_a_draft_is_there_in_another_browser_and_is_no_answer(service):
     number, labels = ask(service)
     person = add_person(service)
@@ -72,6 +75,7 @@ def test_a_draft_is_there_in_another_browser_and_is_no_answer(service):
     assert chosen not in client.get("/p/pumps/answer").text
 
 
+@on_sqlite
 def test_drafts_of_closed_questions_and_other_labels_are_refused(service):
     number, _ = ask(service)
     client = annotator(service)

@@ -7,6 +7,7 @@ from evolabel.server.app import create_app
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.security.first_token import create_token
+from server.conftest import on_sqlite
 from server.people import add_person, ask
 from server.pumps import ANNA, call, run, samples
 
@@ -31,6 +32,7 @@ def anna(service, sqlite):
     return sender(service, sqlite, "anna", "annotator")
 
 
+@on_sqlite
 def test_pages_of_samples_and_what_is_hidden_in_them(database, start):
     service = start(database)
     get, _ = sender(service, database, "anna", "annotator")

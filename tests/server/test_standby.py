@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.testclient import TestClient
 
+from evolabel.server import service as service_module
 from evolabel.server.api.streams import Streams
 from evolabel.server.app import create_app
 from evolabel.server.contexts import verbs
@@ -19,6 +20,7 @@ from evolabel.server.security.first_token import create_token
 from evolabel.server.security.policies import ROUTE_POLICIES
 from evolabel.server.service import Service
 from evolabel.server.store.pen import NotWriterError
+from server.conftest import on_postgres
 from server.people import PASSWORD, add_person, browser
 from server.pumps import ANNA, call, new_project, run, samples, seal, send
 
@@ -29,12 +31,14 @@ WRITING_READS = {
 FILLED = {"{slug}": "pumps", "{name}": "answers.csv", "{sample}": "3"}
 
 
+pytestmark = on_postgres  # a second process on a SQLite file is refused
+
+
 @pytest.fixture
 def pair(database, start, monkeypatch):
     """The service that writes, and the standby after it has found the project."""
     monkeypatch.setattr(Effects, "start", lambda effects: None)  # they may hold a connection longer than the test
-    if database.get_backend_name() != "postgresql":
-        pytest.skip("a second process on a SQLite file is refused")
+    monkeypatch.setattr(service_module, "_TRY_SECONDS", 0.05)
     active = start(database)
     run(active.workers["pumps"], samples(40))
     standby = Service(database)

@@ -93,10 +93,13 @@ def test_only_the_first_fault_moves():
     assert still.truths[1:] == moved.truths[1:]
 
 
-def test_one_function_of_agrawal_replaces_the_other():
-    changing, first = make_stream("agrawal0to2", 3), make_stream("agrawal0", 3)
-    np.testing.assert_array_equal(changing.X[:HALF], first.X[:HALF])
-    np.testing.assert_array_equal(changing.Y[:HALF], first.Y[:HALF])
+def test_one_function_of_agrawal_replaces_the_other(monkeypatch):
+    monkeypatch.setattr(concept_streams, "HALF", 500)
+    monkeypatch.setattr(concept_streams.taken, "__defaults__", (1000,))
+    changing, first = (concept_streams.make_stream(name, 3) for name in ("agrawal0to2", "agrawal0"))
+    assert len(first.X) == len(changing.X) == 1000
+    np.testing.assert_array_equal(changing.X[:500], first.X[:500])
+    np.testing.assert_array_equal(changing.Y[:500], first.Y[:500])
     low, high = first.truths[0]["age"]
     age = column(first, "age")
     np.testing.assert_array_equal(first.Y[:, 0] == 1.0, (age < low) | (age > high))

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from server.conftest import on_postgres
 from server.crash.clients import Producer, prepare
 from server.crash.processes import ServerProcess
 from server.crash.proof import prove
@@ -64,8 +65,6 @@ def test_a_second_process_on_a_file_is_refused(sqlite, start):
 
 
 def two_servers(database, started, **named):
-    if database.get_backend_name() != "postgresql":
-        pytest.skip("a second process on a SQLite file is refused")
     tokens = prepare(database, PEOPLE)
     clients = [Producer(name, tokens[name]) for name, _ in PEOPLE]
     active = started(database, **named)
@@ -73,6 +72,7 @@ def two_servers(database, started, **named):
     return active, started(database), clients
 
 
+@on_postgres
 def test_the_standby_takes_over_when_the_writer_dies(database, started):
     active, standby, (client, other) = two_servers(database, started)
     work(client, active, 10)
@@ -87,6 +87,7 @@ def test_the_standby_takes_over_when_the_writer_dies(database, started):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop_at", ["", "in_commit:9"])
+@on_postgres
 def test_the_standby_takes_over_when_the_writer_hangs(database, started, stop_at):
     active, standby, (client, other) = two_servers(database, started, stop_at=stop_at)
     gone = threading.Event()

@@ -16,6 +16,7 @@ from evolabel.server.contexts import worker as worker_module
 from evolabel.server.security.policies import ROUTE_POLICIES
 from evolabel.server.store import disk
 from evolabel.server.store.pen import StoreError, store_problem
+from server.conftest import on_postgres, on_sqlite
 from server.faults.proxy import Proxy
 from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
 from server.people import add_person, browser
@@ -38,6 +39,7 @@ def send_until_taken(client, sample):
 
 
 @pytest.mark.parametrize(("at", "when"), pairs([1, 2, 5], ["before", "after"]))
+@on_sqlite
 def test_a_commit_that_fails(database, start, monkeypatch, when, at):
     service = start(database, snapshot_every=10)
     run(service.workers["pumps"], samples(12))
@@ -167,9 +169,8 @@ def test_a_database_that_cannot_be_opened_is_refused_at_start(sqlite, start):
         start(sqlite)
 
 
+@on_postgres
 def test_lost_connections_are_made_again(database, start):
-    if database.get_backend_name() != "postgresql":
-        pytest.skip("SQLite has no connections that are lost")
     service = start(database)
     run(service.workers["pumps"], samples(12))
     client = client_of(service)
@@ -191,14 +192,13 @@ def test_lost_connections_are_made_again(database, start):
 @pytest.fixture
 def proxied(database):
     """URL of a PostgreSQL database behind a proxy, and the proxy."""
-    if database.get_backend_name() != "postgresql":
-        pytest.skip("SQLite has no connections that are lost")
     proxy = Proxy((database.host, database.port or 5432))
     yield database.set(host="127.0.0.1", port=proxy.port), proxy
     proxy.stop()
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
+@on_postgres
 def test_a_connection_that_is_lost_at_the_commit(proxied, start, moment):
     url, proxy = proxied
     service = start(url)
@@ -212,6 +212,7 @@ def test_a_connection_that_is_lost_at_the_commit(proxied, start, moment):
     assert_memory_is_the_log(service)
 
 
+@on_postgres
 def test_no_request_fails_otherwise_than_by_503_while_the_database_is_gone(proxied, start):
     url, proxy = proxied
     service = start(url)

@@ -4,6 +4,7 @@ import pytest
 
 from evolabel.server.contexts import jobs, replay, state, verbs
 from evolabel.server.contexts import worker as worker_module
+from server.conftest import on_sqlite
 from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
 from server.pumps import ANNA, run, samples
 
@@ -28,6 +29,7 @@ def epochs(service):
     return count(service, "SELECT count(*) FROM log WHERE kind = 'epoch.started'")
 
 
+@on_sqlite
 def test_a_poisoned_request_costs_two_rebuilds_and_is_refused_for_good(database, start, poisoned, monkeypatch):
     service = start(database)
     run(service.workers["pumps"], samples(12))
