@@ -14,7 +14,7 @@ is the length of the scores s = ((x - mean) / deviation, 1), K the number of lab
 | losses   | (3, K)     | L_m    | exact   | fading mean of each member's squared error                         |
 | n_losses | (K,)       |        | exact   | weight of the answers in it, at most `LOSS_MEMORY` or that of one |
 | share    | (2, K)     | pi     | exact   | share of positive answers; weight of the answers in it             |
-| alarms   | (2, K, 10)  |        | exact   | alarms of the slow member and of the mixture (`kernels.members.alarm`) |
+| alarms   | (2, K, 10) |        | exact   | alarms of the slow member and of the mixture (`kernels.members.alarm`) |
 | episode  | (K,)       |        | exact   | row at which the label has drifted; `NEVER`: it is calm            |
 | depth    | (2, K)     |        | exact   | calm error of the label, and its error when the alarm was raised   |
 | paired   | (3,)       |        | exact   | rows, mean and variance of the slow loss minus the fast loss       |

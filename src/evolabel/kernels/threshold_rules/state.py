@@ -15,7 +15,7 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | number   | (K, NODES)    | exact   | number of the rule of a leaf, -1: it has had no say yet                      |
 | logged   | (K, NODES)    | exact   | edge of an inner node when it was last logged as an event; NaN: never        |
 | gate     | (K, 8)        | exact   | see `GAIN` ... below                                                         |
-| alarms   | (K, 10)        | exact   | alarm on the squared error of the tree (`kernels.members.alarm`)             |
+| alarms   | (K, 10)       | exact   | alarm on the squared error of the tree (`kernels.members.alarm`)             |
 | since    | (K,)          | exact   | row from which on trials and edges use the ring: later than the last drift   |
 | complete | (K,)          | exact   | row from which on the ring of rare rows holds all positives of the label     |
 | episode  | (K,)          | exact   | row at which the tree has shown a drift of the label; -1: it is calm         |
