@@ -33,8 +33,8 @@ test: $(READY)  ## run all tests but the slow ones
 explore: $(READY)  ## run the tests that draw examples, with new and more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m 'not data'
 
-kernels: $(READY)  ## compile the kernels of the paper's profile and of active learning, which tests need
-	$(BIN)/python -c 'from evolabel import EvolvingFuzzyClassifier as C; from evolabel.active import BudgetedLearner as B; from evolabel.cli.ready import compile_kernels as k; k({"paper": C.paper(), "budget": B()})'
+kernels: $(READY)  ## compile what tests need: kernels of the paper's profile, of full covariances, of steps, of active learning
+	$(BIN)/python -c 'from evolabel import EvolvingFuzzyClassifier as C; from evolabel.active import BudgetedLearner as B; from evolabel.cli.ready import compile_kernels as k; k({"paper": C.paper(), "full": C(covariance="full"), "steps": C(alpha=0.5, follow_drift=False), "budget": B()})'
 
 gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
 

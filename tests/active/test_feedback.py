@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 
 from active.ordered_streams import feedback_of_classifier, trained, walked
 from evolabel import EvolvingFuzzyClassifier
@@ -147,7 +148,7 @@ def test_late_answers_about_new_labels_are_used(events):
     assert feedback.gains.shape == (4,)
     assert feedback.evidence.shape == (2, 5, 4)
     expected = np.zeros((2, 4))
-    all_slopes(feedback.evidence, feedback.rates, expected)
+    callable_kernel(all_slopes)(feedback.evidence, feedback.rates, expected)
     np.testing.assert_array_equal(feedback.slopes, expected)
 
 

@@ -29,8 +29,8 @@ from evolabel.kernels.feedback import (
     similarity,
 )
 
-similarity, mean_errors, shrunk_slopes = (
-    callable_kernel(kernel) for kernel in (similarity, mean_errors, shrunk_slopes)
+similarity, mean_errors, shrunk_slopes, all_slopes, shrinkage = (
+    callable_kernel(kernel) for kernel in (similarity, mean_errors, shrunk_slopes, all_slopes, shrinkage)
 )
 
 
@@ -44,7 +44,8 @@ class State:
 
     def follow(self, X, f, Y, confidence, number=1, shifted=False):
         known = *self.answered, self.rates, self.E, self.S
-        follow_errors(X, number, f, Y, confidence, shifted, *known, (np.empty(N_RECENT), *np.empty((3, Y.shape[1]))))
+        scratch = np.empty(N_RECENT), *np.empty((3, Y.shape[1]))
+        return follow_errors(X, number, f, Y, confidence, shifted, *known, scratch)
 
     def mean(self, x, number):
         m = np.empty(len(self.rates))
@@ -116,11 +117,23 @@ def followed_by_sums(X, f, Y, u, rates):
 def test_following_answers_gives_the_sums_over_all_of_them(rows):
     X, f, Y, u, rates = rows
     state, shifted = State(X.shape[1], Y.shape[1], rates), f.copy()
-    state.follow(X, shifted, Y, u, shifted=True)
+    factor = state.follow(X, shifted, Y, u, shifted=True)
+    assert factor == shrinkage(state.E[REPEAT])
     out, E, S = followed_by_sums(X, f, Y, u, rates)
     np.testing.assert_allclose(shifted, out, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(state.E, E, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(state.S, S, rtol=1e-9, atol=1e-12)
+
+
+def test_no_rows_give_the_slopes_of_the_sums():
+    state, nothing = State(1, 2, np.array([0.5, np.nan])), np.empty((0, 2))
+    state.E[:] = np.array([5.0, 10.0, 20.0, 100.0, 0.2])[:, None]
+    expected, before = np.zeros((2, 2)), state.E.copy()
+    all_slopes(state.E, state.rates, expected)
+    factor = state.follow(np.empty((0, 1)), nothing, nothing, nothing)
+    assert factor == shrinkage(before[REPEAT]) > 0.0
+    np.testing.assert_array_equal(state.S, expected)
+    np.testing.assert_array_equal(state.E, before)
 
 
 def course_of_events(n=120, seed=0):

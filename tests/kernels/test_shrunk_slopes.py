@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from evolabel.kernels.feedback import MIN_DEVIATIONS, SPREAD, add_evidence, shrinkage, shrunk_slopes
 
-shrunk_slopes, add_evidence = (callable_kernel(kernel) for kernel in (shrunk_slopes, add_evidence))
+shrunk_slopes, add_evidence, shrinkage = (
+    callable_kernel(kernel) for kernel in (shrunk_slopes, add_evidence, shrinkage)
+)
 
 
 def slopes_by_arrays(evidence):

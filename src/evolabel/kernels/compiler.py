@@ -2,8 +2,8 @@
 
 numba optimises every function together with all functions it calls, and generates machine code for it. A function five
 calls below the learning loop was compiled five times. Inner kernels are called by kernels only, so they are lowered to
-LLVM's language and stay there. Each kernel that Python calls links them, and is optimised and compiled once. The bits
-of a result do not depend on it (docs/decisions/009-same-bits.md).
+LLVM's language, simplified by a few quick steps and stay there. Each kernel that Python calls links them, and is
+optimised and compiled once. The bits of a result do not depend on it (docs/decisions/009-same-bits.md).
 
 Garbage is not collected meanwhile: numba makes millions of objects that stay, and searching them takes a tenth of the
 time.
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder, Flags
 from numba.core.typed_passes import DumpParforDiagnostics, InlineOverloads, NopythonRewrites
@@ -34,6 +35,7 @@ _Library: Any = JITCodeLibrary  # numba has no type annotations
 _Compiler: Any = Compiler
 _Flags: Any = Flags
 _Steps: Any = DefaultPassBuilder
+_config: Any = config
 _NOT_NEEDED = frozenset(  # steps for closures, `with`, literals, raised expressions, array expressions, parallel loops
     (
         DumpParforDiagnostics,
@@ -110,6 +112,15 @@ class InnerCompiler(KernelCompiler):
 
 class InnerLibrary(_Library):  # type: ignore[misc]
     """The code of an inner kernel and of those it calls, for linking into a kernel; it is never run by itself."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Simplify the functions of `module` at LLVM's level 1: without it, linking and optimising take longer."""
+        level = _config.OPT
+        _config.OPT = type(level)(min(level, 1))
+        try:
+            super()._optimize_functions(module)
+        finally:
+            _config.OPT = level
 
     def _optimize_final_module(self) -> None:
         """Leave the code as it is: the kernel that links it is optimised as a whole."""

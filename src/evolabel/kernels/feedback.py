@@ -73,7 +73,7 @@ def add_evidence(e: FloatArray, x: FloatArray, confidence: FloatArray, evidence:
             evidence[AGREEMENT, j] += confidence[j] * e[j] * x[j] * q
 
 
-@kernel
+@inner
 def shrinkage(evidence: FloatArray) -> float:
     """Return the shrinkage factor of the sums `evidence` over all labels, in [0, 1).
 
@@ -116,7 +116,7 @@ def error(y: float, f: float) -> float:
     return y - min(max(f, LOWEST), HIGHEST)
 
 
-@kernel
+@inner
 def all_slopes(E: FloatArray, rates: FloatArray, S: FloatArray) -> None:
     """Fill S with both slopes of E; that towards the base rates is multiplied by the shrinkage factor of REPEAT."""
     shrunk_slopes(E[SHRINK], S[SHRINK])
@@ -241,12 +241,15 @@ def follow_errors(
     E: FloatArray,
     S: FloatArray,
     scratch: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
-) -> None:
-    """Record the answers Y of consecutive rows from `number` on; `scratch` has room for w, m, d and e.
+) -> float:
+    """Record the answers Y of consecutive rows from `number` on; return the shrinkage factor of REPEAT afterwards.
 
-    If `shifted`, each row of f is corrected by s d + g m, with the slopes from before its answers.
+    If `shifted`, each row of f is corrected by s d + g m, with the slopes from before its answers. Without rows, S is
+    filled with the slopes of E. `scratch` has room for w, m, d and e.
     """
     w, m, d, e = scratch
+    if Y.shape[0] == 0:
+        all_slopes(E, rates, S)
     for i in range(Y.shape[0]):
         mean_errors(X[i], number + i, Z, at, r, c, w, m)
         for j in range(Y.shape[1]):
@@ -263,6 +266,7 @@ def follow_errors(
             add_evidence(e, m, confidence[i], E[REPEAT])
             all_slopes(E, rates, S)
         record_error(X[i], number + i, e, confidence[i], Z, at, r, c)
+    return shrinkage(E[REPEAT])
 
 
 @kernel

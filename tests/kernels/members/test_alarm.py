@@ -34,7 +34,7 @@ def watched(losses, spreads, *, weights=None, margin=0.0, first=0, every=1):
     spreads = np.broadcast_to(spreads, len(losses))
     for number, (loss, spread, weight) in enumerate(zip(losses, spreads, weights, strict=True)):
         row = first + every * number
-        found.append(NAMES[alarm.watch(a, loss, spread, row, weight, margin)])
+        found.append(NAMES[alarm.watch(a, loss, spread, row, weight, margin, True)])
         assert found[-1] == twin.watch(loss, spread, row, weight, margin)
         assert alarm.is_back(a, spread) == twin.is_back(spread)
         np.testing.assert_allclose(a, twin.vector(), rtol=1e-10, atol=1e-12)
@@ -82,7 +82,7 @@ def test_sure_outputs_that_are_wrong_raise_the_alarm_before_the_mean_does():
     by_mean = []
     for row, e in enumerate(errors):
         a[alarm.ODDS] = 0.0
-        by_mean.append(alarm.watch(a, e**2, 0.25, 4 * row, 1.0, 1.9))
+        by_mean.append(alarm.watch(a, e**2, 0.25, 4 * row, 1.0, 1.9, True))
     assert RAISED not in by_mean[:1200]
 
 
@@ -98,11 +98,11 @@ def test_too_sure_outputs_do_not_raise_the_alarm_by_their_usual_errors(rate):
 def test_at_weight_one_half_two_answers_count_as_one():
     a = np.zeros(N_ALARM)
     for i in range(60):
-        alarm.watch(a, 0.2, 0.25, i, 0.5, 0.0)
+        alarm.watch(a, 0.2, 0.25, i, 0.5, 0.0, True)
     assert a[alarm.CALM_COUNT] == 30.0
     assert a[alarm.CALM_MEAN] == 0.2
     before = a.copy()
-    assert alarm.watch(a, 1.0, 0.25, 60, 0.0, 0.0) == QUIET
+    assert alarm.watch(a, 1.0, 0.25, 60, 0.0, 0.0, True) == QUIET
     np.testing.assert_array_equal(a, before)
 
 
@@ -122,6 +122,8 @@ def test_all_labels_at_once_are_each_label_alone(seed, K):
         losses = np.where(rng.random(K) < 0.2, np.nan, rng.random(K) * (0.1 if row < 250 else 1.0))
         alarm.watch_labels(A, losses, spreads, row, 0.8, 1.5, found)
         for j in range(K):
-            expected = QUIET if np.isnan(losses[j]) else alarm.watch(alone[j], losses[j], spreads[j], row, 0.8, 1.5)
+            expected = (
+                QUIET if np.isnan(losses[j]) else alarm.watch(alone[j], losses[j], spreads[j], row, 0.8, 1.5, True)
+            )
             assert found[j] == expected
     np.testing.assert_array_equal(A, alone)

@@ -194,9 +194,7 @@ def lower_alarm(a: FloatArray, spread: float, row: int) -> None:
 
 
 @inner
-def watch(
-    a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float, by_odds: bool = True
-) -> int:
+def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float, by_odds: bool) -> int:
     """Learn the `loss` of an answer by the alarm `a`; return `RAISED`, `RISE` or `QUIET`.
 
     `RAISED` is returned once, when the alarm is raised; after a rise the long mean starts again at the calm mean. An
@@ -236,4 +234,4 @@ def watch_labels(
     for j in range(A.shape[0]):
         found[j] = QUIET
         if not np.isnan(losses[j]):
-            found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin)
+            found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin, True)

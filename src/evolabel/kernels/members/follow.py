@@ -70,8 +70,8 @@ def watch_label(b: int, y: float, g: float, members: Members) -> bool:
     now, since = members.clock[ROWS], members.episode[b]
     spread = members.share[0, b] * (1.0 - members.share[0, b])
     of_slow, of_final = members.alarms[0, b], members.alarms[1, b]
-    slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin)
-    final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin)
+    slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin, True)
+    final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin, True)
     if since == NEVER:
         if slow == RAISED or final == RAISED:
             alarm = of_slow if slow == RAISED else of_final

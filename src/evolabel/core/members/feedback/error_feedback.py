@@ -26,11 +26,10 @@ from evolabel.core.stored.array_checks import (
     whole,
 )
 from evolabel.kernels.compile import direct
-from evolabel.kernels.feedback import EMPTY, N_RECENT, REPEAT, SHRINK, all_slopes, follow_errors, shift_rows, shrinkage
+from evolabel.kernels.feedback import EMPTY, N_RECENT, REPEAT, SHRINK, follow_errors, shift_rows
 from evolabel.typing import Arrays, FloatArray, IntArray
 
-_follow_errors, _all_slopes, _shift_rows = direct(follow_errors), direct(all_slopes), direct(shift_rows)
-_shrinkage = direct(shrinkage)
+_follow_errors, _shift_rows = direct(follow_errors), direct(shift_rows)
 
 
 class Correction(NamedTuple):
@@ -139,10 +138,7 @@ class ErrorFeedback:
         check_batch(Batch(batch.X, batch.Y, confidences=confidence, outputs=f), *self._widths)
         if len(f) != len(batch.Y) or len(confidence) != len(batch.Y):
             raise misfit({"outputs": f, "confidences": confidence}, f"{len(batch.Y)} answers")
-        scratch = np.empty(N_RECENT), *np.empty((3, batch.Y.shape[1]))
-        state = *self.recent, self.rates, self.evidence, self.slopes
-        _follow_errors(batch.X, number, f, batch.Y, confidence, corrects, *state, scratch)
-        self._summarise()
+        self._record(batch, number, f, confidence, corrects=corrects)
 
     def correction(self, X: FloatArray, numbers: IntArray, n_labels: int) -> Correction:
         """Return the correction of the outputs of samples.
@@ -212,13 +208,20 @@ class ErrorFeedback:
         self.rates = np.full(n_labels, np.nan)
         np.divide(self.n_initial_positive, self.n_initial, out=self.rates, where=self.n_initial > 0.0)
         self.slopes = np.zeros((2, n_labels))
-        _all_slopes(self.evidence, self.rates, self.slopes)
-        self._summarise()
+        nothing = np.empty((0, n_labels))
+        self._record(Batch(np.empty((0, self._widths[0])), nothing), 0, nothing, nothing)
 
-    def _summarise(self) -> None:
-        """Compute `mean_gain`, 0 where errors do not repeat, and `shrinkage`, in [0, 1); every sample reads both."""
+    def _record(
+        self, batch: Batch, number: int, f: FloatArray, confidence: FloatArray, *, corrects: bool = False
+    ) -> None:
+        """Call the kernel for the rows of `batch`; compute the slopes, and what every sample reads.
+
+        That is `mean_gain`, 0 where errors do not repeat, and `shrinkage`, in [0, 1).
+        """
+        scratch = np.empty(N_RECENT), *np.empty((3, len(self.n_initial)))
+        state = *self.recent, self.rates, self.evidence, self.slopes
+        self.shrinkage = _follow_errors(batch.X, number, f, batch.Y, confidence, corrects, *state, scratch)
         self.mean_gain = float(self.gains.mean()) if len(self.n_initial) else 0.0
-        self.shrinkage = _shrinkage(self.evidence[REPEAT])
 
     def arrays(self) -> Arrays:
         """Return all arrays by name; those of recent errors only where there are any."""
