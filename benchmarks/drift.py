@@ -6,7 +6,8 @@
 
 | part    | what is measured, seeds 13 to 17                                                                      |
 |---------|-------------------------------------------------------------------------------------------------------|
-| streams | accuracy from row 500 on and in the 1,000 rows after a drift, and events (`drift_streams.py`)         |
+| streams | accuracy from row 500 on and in the 1,000 rows after a drift, events, and rows until the first one    |
+|         | after each drift (`drift_streams.py`)                                                                 |
 | repeats | the same for the streams without drift and the flipped label, seeds 13 to 42: differences are small   |
 | sets    | PA and AP on the five data sets as in `accuracy.py`, as they are and with two pairs of labels swapped |
 | rare    | rows until "drift" when a rare label moves to the other tail, and false "drift" events if it stays    |
@@ -52,6 +53,7 @@ BEFORE_FLIP = (3_000, HALF)  # rows whose accuracy is the level before the flip
 AFTER_FLIP = {"200-500": (200, 500), "500-1000": (500, 1_000), "500-1500": (500, 1_500), "2000-3000": (2_000, 3_000)}
 TIMED_STREAMS = ("sea", "ds-abrupt", "rbf", "led")
 REPEATS = 3
+NOTICING = ("drift", "sensor moved", "inputs moved")  # kinds of events by which a drift is noticed
 ASKED_FROM, ASKED_SHARE = 500, 0.1  # initial batch, and share of the labels that may be asked for
 
 
@@ -116,8 +118,7 @@ def delay(events: Iterable[DriftEvent], kind: str, label: int, start: int) -> in
     `start` is an index from 0, as that of a drift in a stream: 1 is an event at the first row that has drifted. None
     if there is no such event.
     """
-    rows = [event.row for event in events if (event.kind, event.label) == (kind, label) and event.row > start]
-    return min(rows) - start if rows else None
+    return first_delay((event.row for event in events if (event.kind, event.label) == (kind, label)), start, ROWS)
 
 
 def both(one: Callable[[bool], object]) -> dict[str, object]:
@@ -163,9 +164,23 @@ def on_stream(name: str, learner: Learner, seed: int) -> dict[str, object]:
         outputs, events = learner(stream.X, stream.Y, follow)
         accuracy, after = stream.score(outputs)
         found = {"accuracy": rounded(accuracy), "after": rounded(after), "events": Counter(e.kind for e in events)}
+        if follow and stream.drifts:
+            found["noticed"] = first_events(events, stream.drifts)
         return found | ({"flipped": flipped_label(outputs, stream.Y, events)} if name == "flip" else {})
 
     return both(run)
+
+
+def first_events(events: list[DriftEvent], starts: Sequence[int]) -> dict[str, list[int | None]]:
+    """Return, by kind of event, the rows from each of `starts` to the first of `events` before the next one or None."""
+    spans = list(zip(starts, (*starts[1:], ROWS), strict=True))
+    rows = {kind: [event.row for event in events if event.kind == kind] for kind in NOTICING}
+    return {kind: [first_delay(rows[kind], *span) for span in spans] for kind in NOTICING}
+
+
+def first_delay(rows: Iterable[int], start: int, end: int) -> int | None:
+    """Return how many rows from the index `start` on the first of `rows` comes, None if none comes before `end`."""
+    return min((row - start for row in rows if start < row <= end), default=None)
 
 
 def flipped_label(outputs: np.ndarray, Y: np.ndarray, events: list[DriftEvent]) -> dict[str, float | None]:

@@ -1,7 +1,7 @@
 """Tables of how drift is followed, from the files of the last runs: `python benchmarks/drift.py --only-tables`."""
 
 from collections.abc import Callable, Iterable
-from statistics import mean, stdev
+from statistics import mean, median, stdev
 from typing import Any, NamedTuple
 
 import result_files
@@ -24,6 +24,7 @@ def all_tables() -> str:
     parts: dict[str, Callable[[], str]] = {
         "Streams, means of the seeds": lambda: streams(product["streams"], prototype.get("streams", {})),
         "The flipped label by itself": lambda: flipped(product["streams"], prototype.get("streams", {})),
+        "Rows until a drift is noticed": lambda: noticed(product["streams"]),
         "Thirty seeds": lambda: many_seeds(product["repeats"]),
         "Data sets, following minus not following": lambda: sets(product["sets"]),
         "A rare label that moves to the other tail": lambda: rare(product["rare"], prototype.get("rare", {})),
@@ -113,6 +114,23 @@ def flipped(product: dict[str, Any], prototype: dict[str, Any]) -> str:
             spans = [number(mean_of(runs, span), 3) for span in SPANS]
             rows.append([f"{who}{FORMS[way]}", *spans, *(delays(run[k] for run in runs) for k in KINDS[:2])])
     return table(["rows after the flip", *SPANS, "drift after rows", "recovered after rows"], rows)
+
+
+def noticed(found: dict[str, Any]) -> str:
+    """Return, by kind of event, how many drifts of all seeds have one, and its median delay and range."""
+    drifting = {name: runs for name, ways in found.items() if "noticed" in (runs := ways["on"])[0]}
+    kinds = list(next(iter(drifting.values()))[0]["noticed"]) if drifting else []
+    rows = []
+    for name, runs in drifting.items():
+        delays = {kind: [delay for run in runs for delay in run["noticed"][kind]] for kind in kinds}
+        rows.append([name, str(len(delays[kinds[0]])), *map(spread, delays.values())])
+    return table(["stream", "drifts", *kinds], rows) if rows else ""
+
+
+def spread(delays: list[int | None]) -> str:
+    """Return how many `delays` there are beside None, their median, least and largest, as text."""
+    found = [delay for delay in delays if delay is not None]
+    return f"{len(found)}: {median(found):.0f} ({min(found)} to {max(found)})" if found else "-"
 
 
 def many_seeds(found: dict[str, Any]) -> str:

@@ -26,6 +26,22 @@ def test_a_delay_counts_rows_from_the_drift_to_the_first_event_of_the_label():
     assert drift.delay([DriftEvent(HALF + 1, "drift", 0)], "drift", 0, HALF) == 1
 
 
+def test_each_drift_has_the_delay_of_its_first_event_before_the_next_drift():
+    events = [
+        DriftEvent(row, kind, None) for row, kind in ((90, "drift"), (130, "drift"), (135, "drift"), (320, "drift"))
+    ]
+    events.append(DriftEvent(301, "sensor moved", None))
+    found = drift.first_events(events, (100, 200, 300))
+    assert found == {
+        "drift": [30, None, 20],
+        "sensor moved": [None, None, 1],
+        "inputs moved": [None, None, None],
+    }
+    table = drift_tables.noticed({"a": {"on": [{"noticed": found}] * 2}, "b": {"on": [{}]}})
+    assert "4: 25 (20 to 30)" in table
+    assert "2: 1 (1 to 1)" in table
+
+
 def test_the_flipped_label_is_recovered_after_its_drift_was_noticed():
     Y = np.ones((ROWS, 2))
     outputs = Y.copy()
