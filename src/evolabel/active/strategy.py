@@ -193,8 +193,8 @@ class QueryStrategy:
         if self._scorer.can_score(len(rows), version, weights):
             outputs, scores = self._scorer.score(rows, context, version, weights, moments)
         else:
-            look = self._look(model, rows, context, weights)
-            outputs, scores = look.outputs, score_table(self.criteria, look, model.n_labels)
+            statistics = self._statistics(model, rows, context, weights)
+            outputs, scores = statistics.outputs, score_table(self.criteria, statistics, model.n_labels)
         values = selector.values(scores)
         if context.novelty_weight is not None:
             values = selector.weighted(values, context.novelty_weight)
@@ -207,12 +207,12 @@ class QueryStrategy:
         """Whether labels in a drift are asked for first, and some at random: where drift is followed label by label."""
         return self.bucket.per == "labels" and selector.takes_priorities and model.options.follow_drift
 
-    def _look(
+    def _statistics(
         self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
     ) -> RowStatistics:
         moments = self.unlabelled.moments_of(model)
         return RowStatistics(
-            model, rows, moments, weights=weights, correction=context.correction, doubts=context.exploration
+            model, rows, moments, weights=weights, correction=context.correction, exploration=context.exploration
         )
 
     def _first_query(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
@@ -245,8 +245,8 @@ class QueryStrategy:
 
     def _cold_query(self, model: Model, row: FloatArray, *, asked: bool) -> Query:
         """A question about a whole sample, or none, without scores: a first model needs all labels."""
-        look = self._look(model, row, self.context.of_next(model, row))
-        prediction = look.outputs[0]
+        statistics = self._statistics(model, row, self.context.of_next(model, row))
+        prediction = statistics.outputs[0]
         labels = np.full(len(prediction), asked) & ~self._retired_labels()
         reasons = (COLD_START,) if labels.any() else ()
         by_label = (reasons,) * int(np.count_nonzero(labels))
