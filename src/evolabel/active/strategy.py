@@ -7,11 +7,12 @@ import numpy as np
 
 from evolabel.active.empty_rows import empty_query, is_empty
 from evolabel.active.query import COLD_START, PROBE, RANDOM, RANKING, Query, Scores
+from evolabel.active.query_context import QueryContext
 from evolabel.active.question_text import QueryNames
-from evolabel.active.scoring.context import QueryContext, RowContext
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
 from evolabel.active.scoring.priorities import is_probe, prioritise, probes
+from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.scoring.scored_rows import ScoredRows
