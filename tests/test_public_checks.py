@@ -303,29 +303,29 @@ def test_what_is_broken_in_a_member_is_named(broken):
 class Unregistered(Criterion):
     name: ClassVar[str] = "unregistered"
 
-    def score(self, look):
-        return look.leverage
+    def score(self, rows):
+        return rows.leverage
 
 
 class Flat(Unregistered):
-    def score(self, look):
-        return look.outputs
+    def score(self, rows):
+        return rows.outputs
 
 
 class Negative(Unregistered):
-    def score(self, look):
-        return -look.leverage
+    def score(self, rows):
+        return -rows.leverage
 
 
 class Relative(Unregistered):
-    def score(self, look):
-        return look.leverage / look.leverage.max()
+    def score(self, rows):
+        return rows.leverage / rows.leverage.max()
 
 
 class Marking(Unregistered):
-    def score(self, look):
-        scores = look.leverage + 0.0
-        look.X[:, 0] = 0.0
+    def score(self, rows):
+        scores = rows.leverage + 0.0
+        rows.X[:, 0] = 0.0
         return scores
 
 

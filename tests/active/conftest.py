@@ -22,8 +22,8 @@ class FirstFeature(Criterion):
     threshold: float = 0.5
     name: ClassVar[str] = "first_feature"
 
-    def score(self, look):
-        return np.abs(np.nan_to_num(look.X[:, 0]))
+    def score(self, rows):
+        return np.abs(np.nan_to_num(rows.X[:, 0]))
 
 
 @register
@@ -35,8 +35,8 @@ class EveryLabel(Criterion):
     name: ClassVar[str] = "every_label"
     whole: ClassVar[bool] = False
 
-    def score(self, look):
-        return np.abs(np.nan_to_num(look.X[:, :1])) + 0.01 * np.arange(look.outputs.shape[1])
+    def score(self, rows):
+        return np.abs(np.nan_to_num(rows.X[:, :1])) + 0.01 * np.arange(rows.outputs.shape[1])
 
 
 @pytest.fixture(scope="session")

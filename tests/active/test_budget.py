@@ -2,13 +2,13 @@
 
 import copy
 import sys
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive.token_bucket import NaiveBucket
 
 from evolabel.active import TokenBucket
 from evolabel.active.selection.token_bucket import exact_share
@@ -49,31 +49,6 @@ def test_limits_of_the_next_rows_agree_with_counting_them(budget, seen, credit, 
         assert bucket.tokens(K, 1)[0] == tokens[row]
         assert (row < rows) == (bucket.affordable(K) < cost)
         bucket.skip(K, 1)
-
-
-@dataclass
-class NaiveBucket:
-    """Tokens as fractions, row by row: the naive twin of `TokenBucket`."""
-
-    share: Fraction
-    per: str
-    credit: int
-    burst: int | None
-    saved: Fraction = Fraction(0)
-    credited: int = 0
-    """Number of labels for which the credit was given."""
-
-    def available(self, K):
-        """What the question about the next row may cost."""
-        unit = K if self.per == "labels" else 1
-        saved = self.saved + self.share * self.credit * (unit - self.credited)
-        most = None if self.burst is None else max(self.share * unit * self.burst, Fraction(unit))
-        earned = saved + self.share * unit
-        return earned if most is None else max(saved, min(earned, most))
-
-    def count(self, K, cost):
-        self.saved = self.available(K) - cost
-        self.credited = K if self.per == "labels" else 1
 
 
 WALKS = st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1, 5, 40]), st.floats(0, 1)), max_size=25)

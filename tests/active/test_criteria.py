@@ -15,7 +15,7 @@ class Seen:
 
     def __init__(self, outputs):
         self.outputs = np.atleast_2d(outputs)
-        self.doubts = None
+        self.exploration = None
 
 
 @given(outputs=st.lists(st.floats(-1, 2), min_size=1, max_size=6), threshold=st.floats(0.51, 0.99))
@@ -39,7 +39,7 @@ def test_thresholds_are_the_papers():
 
 
 def test_scores_are_attributes_of_the_row_statistics(classifier, stream):
-    look = RowStatistics(classifier.inner.any_model, stream[0][60:])
+    statistics = RowStatistics(classifier.inner.any_model, stream[0][60:])
     known = {Novelty: "novelty", Instability: "trace_drop", Leverage: "leverage"}
     for kind, name in {**known, VarianceReduction: "variance_reduction"}.items():
-        np.testing.assert_array_equal(kind().score(look), getattr(look, name))
+        np.testing.assert_array_equal(kind().score(statistics), getattr(statistics, name))

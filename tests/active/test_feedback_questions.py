@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from active.ordered_streams import trained, walked
-from evolabel.active import ActiveLearner
-from evolabel.active.scoring import context
+from evolabel.active import ActiveLearner, query_context
 from evolabel.active.scoring.score_table import ScoreTable
 
 
@@ -102,5 +101,5 @@ def test_urgency_shortens_the_time_between_questions(events, monkeypatch, by_row
         return waits
 
     urgent = waited()
-    monkeypatch.setattr(context, "_URGENCY_PER_GAIN", 0.0)
+    monkeypatch.setattr(query_context, "_URGENCY_PER_GAIN", 0.0)
     assert urgent < 0.8 * waited()

@@ -84,8 +84,8 @@ def test_criteria_without_a_known_name_are_not_saved(classifier, tmp_path):
     class Secret(Criterion):
         name: ClassVar[str] = "secret"
 
-        def score(self, look):
-            return look.leverage
+        def score(self, rows):
+            return rows.leverage
 
     learner = ActiveLearner(copy.deepcopy(classifier), criteria=Secret())
     with pytest.raises(ModelWriteError, match="register"):

@@ -131,8 +131,8 @@ class Twice(Ambiguity):
 
     name: ClassVar[str] = "twice"
 
-    def score(self, look):
-        return 2.0 * super().score(look)
+    def score(self, rows):
+        return 2.0 * super().score(rows)
 
 
 def test_the_score_of_a_derived_criterion_is_its_own(classifier, stream):

@@ -119,8 +119,8 @@ def test_criteria_with_invalid_scores_raise_an_error(classifier, stream, scores)
     class Odd(Criterion):
         name: ClassVar[str] = "odd"
 
-        def score(self, look):
-            return np.full(look.n, scores) if np.isscalar(scores) else np.array(scores)
+        def score(self, rows):
+            return np.full(rows.n, scores) if np.isscalar(scores) else np.array(scores)
 
     with pytest.raises(DataError, match="'odd'"):
         ActiveLearner(classifier, criteria=Odd()).query(stream[0][0])

@@ -87,7 +87,7 @@ def test_utilities_of_labels_are_reduced_as_wished(trained, stream):
 
 class _Outputs:
     def __init__(self, outputs):
-        self.outputs, self.doubts = outputs, None
+        self.outputs, self.exploration = outputs, None
 
 
 @given(utilities=st.lists(st.floats(0.0, 10.0), max_size=80), budget=st.floats(0.01, 1.0), batch=st.integers(1, 9))

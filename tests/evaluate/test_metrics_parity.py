@@ -5,7 +5,7 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metric_twins import streams
+from metric_streams import streams
 from sklearn import metrics as sklearn
 
 from evolabel.evaluate import average_precision, partial_accuracy

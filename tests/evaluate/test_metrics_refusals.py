@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from metric_twins import FORMS, PLAIN, assert_same_state
+from metric_streams import FORMS, PLAIN, assert_same_state
 
 from evolabel.errors import CheckpointError, DataError, DataTypeError, ParameterError
 from evolabel.evaluate.metrics import METRICS, Coverage, Fading, HammingLoss, PartialAccuracy, Sliding, metric_named

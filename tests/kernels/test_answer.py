@@ -12,7 +12,7 @@ from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
 from evolabel.core.batch import Batch
 from evolabel.core.row_statistics import criterion_scores
-from evolabel.core.rules.weights import NO_WEIGHTS, VarianceTerms, formed_weights
+from evolabel.core.rules.weights import NO_WEIGHTS, VarianceTerms, weights_of_all
 from evolabel.core.second_moments import labelled_moments
 from evolabel.kernels import answer, answer_block, scores, second_moments
 
@@ -80,7 +80,7 @@ def test_answer_rows_gives_the_outputs_and_the_quadratic_forms(case):
 @given(bases(), st.booleans())
 def test_blocks_of_rows_find_the_same(case, moments):
     base, Z = case
-    given, W = labelled_moments(base) if moments else NO_MOMENTS, formed_weights(base)
+    given, W = labelled_moments(base) if moments else NO_MOMENTS, weights_of_all(base)
     out, psi, _, *known = answered(base, Z, given)
     by_block, found = np.empty(out.shape), np.zeros((3, *psi.shape))
     rows, q = len(Z), P + 1

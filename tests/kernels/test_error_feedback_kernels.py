@@ -7,6 +7,7 @@ import pytest
 from callable_kernels import callable_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import feedback as naive
 
 from evolabel.core.members.feedback.recent_errors import RecentErrors
 from evolabel.kernels.feedback import (
@@ -14,10 +15,7 @@ from evolabel.kernels.feedback import (
     EMPTY,
     ERROR_DECAY,
     FADING,
-    INDEPENDENT,
     N_RECENT,
-    PRIOR_ERRORS,
-    REACH,
     REPEAT,
     SHRINK,
     all_slopes,
@@ -75,43 +73,6 @@ def answers(draw, most=12):
     return X, table(K, st.floats(-0.5, 1.5)), table(K, st.sampled_from([0.0, 1.0, np.nan])), confidence, rates
 
 
-def likeness_by_arrays(x, z):
-    if not len(x):
-        return 1.0
-    squares = (x - z) ** 2
-    return np.exp(-np.where(np.isnan(squares), INDEPENDENT, squares).mean() / (2.0 * REACH**2))
-
-
-def mean_error(e, u, X, label, now):
-    """Mean of the label's errors before a row, each by its age and similarity, with errors of 0 beside them."""
-    known = [i for i in range(max(0, now - N_RECENT), now) if not np.isnan(e[i, label])]
-    w = np.array([ERROR_DECAY ** (now - i) * likeness_by_arrays(X[now], X[i]) * u[i, label] for i in known])
-    return (w * e[known, label]).sum() / (w.sum() + PRIOR_ERRORS)
-
-
-def followed_by_sums(X, f, Y, u, rates):
-    """Shifted outputs, evidence and slopes, everything summed anew at every row."""
-    n, K = Y.shape
-    e, out, E, S = np.full((n, K), np.nan), f.copy(), np.zeros((2, 5, K)), np.zeros((2, K))
-    for i in range(n):
-        d = np.where(np.isnan(rates), 0.0, rates - f[i])
-        m = np.array([mean_error(e, u, X, j, i) for j in range(K)])
-        out[i] += S[SHRINK] * d + S[REPEAT] * m
-        wrong = Y[i] - f[i]
-        e[i] = wrong - S[SHRINK] * d
-        E *= FADING
-        for part, (a, x) in enumerate(((wrong, d), (e[i], m))):
-            logged = ~np.isnan(a)
-            q = (u[i] * a * x)[logged].sum()
-            sums = np.array([u[i] * a * x, u[i] * x**2, u[i] * a**2, u[i], u[i] * a * x * q])
-            E[part] += np.where(logged, sums, 0.0)
-        S = np.zeros((2, K))
-        shrunk_slopes(E[REPEAT], S[REPEAT])
-        shrunk_slopes(E[SHRINK], S[SHRINK])
-        S[SHRINK] *= np.where(np.isnan(rates), 0.0, shrinkage(E[REPEAT]))
-    return out, E, S
-
-
 @settings(deadline=None)  # the first example compiles
 @given(rows=answers())
 def test_following_answers_gives_the_sums_over_all_of_them(rows):
@@ -119,7 +80,7 @@ def test_following_answers_gives_the_sums_over_all_of_them(rows):
     state, shifted = State(X.shape[1], Y.shape[1], rates), f.copy()
     factor = state.follow(X, shifted, Y, u, shifted=True)
     assert factor == shrinkage(state.E[REPEAT])
-    out, E, S = followed_by_sums(X, f, Y, u, rates)
+    out, E, S = naive.followed(X, f, Y, u, rates)
     np.testing.assert_allclose(shifted, out, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(state.E, E, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(state.S, S, rtol=1e-9, atol=1e-12)
@@ -151,7 +112,7 @@ def test_a_long_course_of_events_gives_the_sums_as_well(rates):
     X, f, Y, u = course_of_events()
     state, shifted = State(3, 2, np.array(rates)), f.copy()
     state.follow(X, shifted, Y, u, shifted=True)
-    out, E, S = followed_by_sums(X, f, Y, u, np.array(rates))
+    out, E, S = naive.followed(X, f, Y, u, np.array(rates))
     np.testing.assert_allclose(shifted, out, rtol=1e-9)
     np.testing.assert_allclose(state.E, E, rtol=1e-9)
     np.testing.assert_allclose(state.S, S, rtol=1e-9)
@@ -186,7 +147,7 @@ def test_shifts_are_those_that_following_makes(rows, before):
         (shift,), (logged,) = state.shift(X[[i]], np.array([number]))
         expected = (1.0 - state.S[SHRINK]) * f[i] + shift
         shifted, ages = f[[i]].copy(), number - state.answered.at
-        likened = np.array([likeness_by_arrays(X[i], z) for z in state.answered.Z])
+        likened = np.array([naive.similarity(X[i], z) for z in state.answered.Z])
         w = np.where(state.answered.at == EMPTY, 0.0, ERROR_DECAY**ages * likened)
         np.testing.assert_allclose(logged, w.sum(), rtol=1e-9)
         state.follow(X[[i]], shifted, Y[[i]], u[[i]], number, shifted=True)
@@ -199,7 +160,7 @@ def test_likeness_is_that_of_arrays(p, seed):
     rng = np.random.default_rng(seed)
     x, z = rng.normal(size=(2, p))
     x[rng.random(p) < 0.2] = np.nan
-    assert similarity(x, z) == pytest.approx(likeness_by_arrays(x, z), rel=1e-12)
+    assert similarity(x, z) == pytest.approx(naive.similarity(x, z), rel=1e-12)
     assert similarity(z, z) == 1.0
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from callable_kernels import CallableKernels
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import selection as naive
 
 from evolabel.kernels import selection as selection_module
 
@@ -26,32 +27,13 @@ def streams(draw, *, depth=()):
     return table(draw, n, *depth, width), tok, free
 
 
-def bundled(order, chosen, least):
-    return order[: max(chosen, least)] if chosen else []
-
-
 @settings(deadline=None)  # the first example compiles
 @given(stream=streams(), tau=st.sampled_from([0.1, 1.0, 5.0]), least=st.integers(1, 3), commit=st.booleans())
 def test_quantile_walk_is_a_sort_of_the_window(stream, tau, least, commit):
     S, tok, free = stream
     n, K = S.shape
-    least, past = min(least, K), []
-    expected, labels = n, []
-    for i in range(n):
-        pool = np.concatenate([*(past[-5:] if commit else []), S[i]])
-        order = sorted(range(K), key=lambda j, i=i: (-S[i, j], j))
-        good = []
-        for rank, j in enumerate(order):
-            window = pool[: len(pool) - K]
-            if (window > S[i, j]).sum() + rank < tok[i] * len(pool) / K / tau:
-                good.append(j)
-            else:
-                break
-        labels = bundled(order, min(len(good), free[i]), least) if free[i] >= least else []
-        if labels:
-            expected = i
-            break
-        past.append(S[i])
+    least = min(least, K)
+    expected, labels = naive.walk_quantile(S, tok, free, tau, least, kept=5 if commit else 0)
     ring, counters, mask = np.zeros((5, K)), np.zeros(2, np.int64), np.zeros(K, bool)
     at = selection.walk_quantile(S, tok, free, tau, least, ring, counters, mask, commit)
     assert at == expected
@@ -63,20 +45,10 @@ def test_quantile_walk_is_a_sort_of_the_window(stream, tau, least, commit):
 @given(stream=streams(), generosity=st.sampled_from([0.1, 0.5, 3.0]), unit=st.integers(1, 2))
 def test_token_walk_is_a_rank_sum_over_the_window(stream, generosity, unit):
     R, tok, free = stream
-    n, C = R.shape
-    weights, rows, sums, expected = np.arange(1.0, C + 1.0), [], [], n
-    for i in range(n):
-        window = np.array(rows[-5:]).reshape(-1, C)
-        wins = (R[i] > window).sum(axis=0) + 0.5 * (R[i] == window).sum(axis=0)
-        score = float(weights @ wins / max(len(window), 1))
-        above = sum(known > score + 1e-12 for known in sums[-5:])
-        if free[i] >= unit and above < generosity * tok[i] / unit * (len(window) + 1):
-            expected = i
-            break
-        rows.append(R[i])
-        sums.append(score)
-    ring, last, counters = np.zeros((C, 5)), np.zeros(5), np.zeros(2, np.int64)
+    C = R.shape[1]
     weights = np.arange(1.0, C + 1.0)
+    expected = naive.walk_tokens(R, weights, tok, free, unit, generosity, kept=5)
+    ring, last, counters = np.zeros((C, 5)), np.zeros(5), np.zeros(2, np.int64)
     assert selection.walk_tokens(R, weights, tok, free, unit, generosity, ring, last, counters, True) == expected
     assert counters[selection.FILLED] == min(expected, 5)
 
@@ -87,18 +59,8 @@ def test_threshold_walk_asks_as_soon_as_a_criterion_fires(stream, whole, least, 
     T, _, free = stream
     n, _, K = T.shape
     T[:, 0] = T[:, 0, :1]
-    least, ease, expected, labels = min(least, K), 1.0, n, []
-    for i in range(n):
-        if free[i] >= least:
-            loud = T[i, 1] if whole else T[i].max(axis=0)
-            order = sorted(range(K), key=lambda j, loud=loud: (-loud[j], j))
-            labels = bundled(order, min(int((loud * ease > 1.0).sum()), free[i]), least)
-            if whole and T[i, 0, 0] * ease > 1.0 and free[i] >= K:
-                labels = order
-            if labels:
-                expected = i
-                break
-            ease = min(ease * (1.0 + step), 2.0)
+    least = min(least, K)
+    expected, labels, ease = naive.walk_thresholds(T, free, least, step, whole=whole, most=2.0)
     moving, loudest, mask = np.ones(1), np.zeros(K), np.zeros(K, bool)
     flags = np.array([whole, False])
     at = selection.walk_thresholds(T, flags, free, least, step, moving, 0.1, 2.0, loudest, mask, True)

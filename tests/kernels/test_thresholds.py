@@ -6,30 +6,15 @@ from callable_kernels import callable_kernel
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from naive import thresholds as naive
 
-from evolabel.kernels.thresholds import PRIOR_SAMPLES, UNDECIDED, best_cut, count_rows
+from evolabel.kernels.thresholds import UNDECIDED, best_cut, count_rows
 
 best_cut = callable_kernel(best_cut)
 
 BINS = 8
 NONE, NO_TABLE = np.zeros(0), np.zeros((0, 0))
 counts = arrays(float, BINS, elements=st.integers(0, 9).map(float))
-
-
-def f1_by_bin(seen, on):
-    """F1 if outputs from each bin upwards are predicted, with the shares of the bins drawn towards their middles."""
-    share = (on + PRIOR_SAMPLES * (np.arange(BINS) + 0.5) / BINS) / (seen + PRIOR_SAMPLES)
-    true = (seen * share).sum()
-    return np.array([2.0 * (seen * share)[b:].sum() / max(seen[b:].sum() + true, 1e-300) for b in range(BINS)])
-
-
-def naive_thresholds(seen, on):
-    limits = []
-    for s, o in zip(seen, on, strict=True):
-        f1 = f1_by_bin(s, o)
-        best = np.flatnonzero(f1 >= f1.max() - 1e-12)[0] / BINS
-        limits.append((best + f1.max() / 2.0) / 2.0 if s.any() else UNDECIDED)
-    return np.array(limits)
 
 
 @settings(deadline=None)
@@ -41,7 +26,7 @@ def test_the_best_cut_has_the_largest_f1_of_all_bins(seen, on):
     if not seen.any():
         assert (edge, best) == (UNDECIDED, 0.0)
         return
-    f1 = f1_by_bin(seen, on)
+    f1 = naive.f1_by_bin(seen, on)
     assert best == pytest.approx(f1.max())
     assert f1[round(edge * BINS)] == pytest.approx(f1.max())
 
@@ -61,17 +46,11 @@ def test_rows_are_counted_and_cut_as_the_naive_twin_does(shared, weighted):
     L = 1 if shared else 3
     seen, on, limits = np.zeros((L, BINS)), np.zeros((L, BINS)), np.zeros(Y.shape)
     count_rows(out, Y, *((weights, confidences) if weighted else (NONE, NO_TABLE)), seen, on, limits)
-    naive_seen, naive_on = np.zeros((L, BINS)), np.zeros((L, BINS))
-    for i in range(len(Y)):
-        np.testing.assert_allclose(limits[i], np.resize(naive_thresholds(naive_seen, naive_on), 3), atol=1e-12)
-        for k in np.flatnonzero(~np.isnan(Y[i])):
-            w = weights[i] * confidences[i, k] if weighted else 1.0
-            if w > 0.0:
-                row, b = 0 if shared else k, min(max(int(np.floor(out[i, k] * BINS)), 0), BINS - 1)
-                naive_seen[row, b] += w
-                naive_on[row, b] += w * Y[i, k]
-    np.testing.assert_allclose(seen, naive_seen, rtol=1e-12)
-    np.testing.assert_allclose(on, naive_on, rtol=1e-12)
+    w = weights[:, None] * confidences if weighted else np.ones(Y.shape)
+    expected_limits, expected_seen, expected_on = naive.counted(out, Y, w, (L, BINS))
+    np.testing.assert_allclose(limits, expected_limits, atol=1e-12)
+    np.testing.assert_allclose(seen, expected_seen, rtol=1e-12)
+    np.testing.assert_allclose(on, expected_on, rtol=1e-12)
 
 
 def test_a_label_nobody_annotates_keeps_its_counts():

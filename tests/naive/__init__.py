@@ -1,1 +1,1 @@
-"""Naive twins of kernels: the same results, written as plainly as possible."""
+"""Naive twins of kernels, of metrics and of the token bucket: the same results, written as plainly as possible."""

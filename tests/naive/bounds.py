@@ -19,3 +19,9 @@ def first_bad_label(Y: FloatArray) -> tuple[int, int]:
     """(row, column) of the first label that is neither 0 nor 1 nor NaN, (-1, -1) if there is none."""
     bad = np.argwhere(~(np.isin(Y, (0.0, 1.0)) | np.isnan(Y)))
     return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else (-1, -1)
+
+
+def count_answers(Y: FloatArray, weights: FloatArray) -> FloatArray:
+    """Answers per label in rows of weight above 0; no weights mean 1."""
+    learned = Y[weights > 0.0] if len(weights) else Y
+    return (~np.isnan(learned)).sum(axis=0).astype(np.float64)

@@ -7,11 +7,12 @@ import numpy as np
 
 from evolabel.active.empty_rows import empty_query, is_empty
 from evolabel.active.query import COLD_START, PROBE, RANDOM, RANKING, Query, Scores
+from evolabel.active.query_context import QueryContext
 from evolabel.active.question_text import QueryNames
-from evolabel.active.scoring.context import QueryContext, RowContext
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
 from evolabel.active.scoring.priorities import is_probe, prioritise, probes
+from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.scoring.scored_rows import ScoredRows
@@ -193,8 +194,8 @@ class QueryStrategy:
         if self._scorer.can_score(len(rows), version, weights):
             outputs, scores = self._scorer.score(rows, context, version, weights, moments)
         else:
-            look = self._look(model, rows, context, weights)
-            outputs, scores = look.outputs, score_table(self.criteria, look, model.n_labels)
+            statistics = self._statistics(model, rows, context, weights)
+            outputs, scores = statistics.outputs, score_table(self.criteria, statistics, model.n_labels)
         values = selector.values(scores)
         if context.novelty_weight is not None:
             values = selector.weighted(values, context.novelty_weight)
@@ -207,12 +208,12 @@ class QueryStrategy:
         """Whether labels in a drift are asked for first, and some at random: where drift is followed label by label."""
         return self.bucket.per == "labels" and selector.takes_priorities and model.options.follow_drift
 
-    def _look(
+    def _statistics(
         self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
     ) -> RowStatistics:
         moments = self.unlabelled.moments_of(model)
         return RowStatistics(
-            model, rows, moments, weights=weights, correction=context.correction, doubts=context.exploration
+            model, rows, moments, weights=weights, correction=context.correction, exploration=context.exploration
         )
 
     def _first_query(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
@@ -245,8 +246,8 @@ class QueryStrategy:
 
     def _cold_query(self, model: Model, row: FloatArray, *, asked: bool) -> Query:
         """A question about a whole sample, or none, without scores: a first model needs all labels."""
-        look = self._look(model, row, self.context.of_next(model, row))
-        prediction = look.outputs[0]
+        statistics = self._statistics(model, row, self.context.of_next(model, row))
+        prediction = statistics.outputs[0]
         labels = np.full(len(prediction), asked) & ~self._retired_labels()
         reasons = (COLD_START,) if labels.any() else ()
         by_label = (reasons,) * int(np.count_nonzero(labels))

@@ -12,7 +12,7 @@ from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.core.initial.cold_start import WarmUp
 from evolabel.core.members.mixture import mixed_answers
 from evolabel.core.memory_need import check_memory
-from evolabel.core.model import StreamModel
+from evolabel.core.protocols import Model
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class DictionaryModel:
         return self._inner.lock
 
     @property
-    def _model(self) -> StreamModel | None:
+    def _model(self) -> Model | None:
         return self._inner.any_model if self._inner.is_fitted else None
 
     @property
@@ -56,7 +56,7 @@ class DictionaryModel:
         """Number of values a feature must have shown before it is scaled and used."""
         return (int(self.estimator.warm_up) + 1) // 2
 
-    def _create_model(self) -> StreamModel:
+    def _create_model(self) -> Model:
         """Create a model without features and labels; both are added as they appear."""
         model = self._inner.new_model(0, 0, exclusive=isinstance(self._labels, ClassColumns))
         self._inner.replace_model(model)
@@ -107,7 +107,7 @@ class DictionaryModel:
             return mixed_answers(rules, rules.arrays.c[:1, : model.n_features].copy(), sample).outputs.ravel()
         return model.outputs(sample).ravel()
 
-    def _learn(self, model: StreamModel, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
+    def _learn(self, model: Model, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
         warm_up = model.warm_up
         if warm_up is not None:
             _extend_warm_up(warm_up, sample)
@@ -115,7 +115,7 @@ class DictionaryModel:
         if warm_up is not None and model.warm_up is None:
             self._remove_features(model, warm_up.X)
 
-    def _add_features(self, model: StreamModel, features: FeatureColumns, sample: FloatArray) -> FloatArray:
+    def _add_features(self, model: Model, features: FeatureColumns, sample: FloatArray) -> FloatArray:
         """Give new features a column, during the warm-up at once, later when they have shown enough values.
 
         Returns the sample without the features that still wait.
@@ -131,7 +131,7 @@ class DictionaryModel:
         self._waiting.drop_oldest()
         return sample.take(known + ready, axis=1)
 
-    def _remove_features(self, model: StreamModel, X: FloatArray) -> None:
+    def _remove_features(self, model: Model, X: FloatArray) -> None:
         """Remove the columns of features that have shown too few values in the initial batch `X`; they wait."""
         names = self._features.names
         ready = [self._waiting.add(n, v.tolist(), self._values_needed) for n, v in zip(names, X.T, strict=True)]

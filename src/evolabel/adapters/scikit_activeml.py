@@ -223,9 +223,9 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
 
     def _scored(self, inner: ClassifierInner, rows: FloatArray, criteria: Sequence[Criterion]) -> FloatArray:
         """Utilities of checked `rows`, all of which have features, by `criteria`."""
-        look, n_labels = RowStatistics(inner.model, rows), inner.model.n_labels
-        product = np.ones((look.n, n_labels))
-        for criterion, scores in zip(criteria, score_table(criteria, look, n_labels), strict=True):
+        statistics, n_labels = RowStatistics(inner.model, rows), inner.model.n_labels
+        product = np.ones((statistics.n, n_labels))
+        for criterion, scores in zip(criteria, score_table(criteria, statistics, n_labels), strict=True):
             product *= by_label(scores, n_labels) ** criterion.weight
         return np.asarray(_REDUCTIONS[self.reduce](product, axis=1))
 

@@ -97,12 +97,12 @@ def check_selector(
         again = type(selector)(**{each: getattr(selector, each) for each in selector.parameters})
     require(repr(again) == repr(selector), f"{again!r} is made from the parameters of {selector!r}; name all of them")
     classifier, X, _ = _trained()
-    look = RowStatistics(classifier.inner.model, X[N_INITIAL:])
+    statistics = RowStatistics(classifier.inner.model, X[N_INITIAL:])
     for per, width in (("samples", 1), ("labels", _N_LABELS)):
         chosen = read_criteria(criteria, per)
         ready = copy.deepcopy(selector)
         ready.reset(chosen, 0.3, width, 1)
-        _check_selecting(ready, name, score_table(chosen, look, _N_LABELS), per)
+        _check_selecting(ready, name, score_table(chosen, statistics, _N_LABELS), per)
     _check_active(f"selector {name}", criteria=criteria, selection=selector)
 
 

@@ -73,7 +73,7 @@ class RowStatistics:
         `mixed_weights` of the model as it is; without them they are formed where there are many rows.
     correction : Correction, optional
         Of the outputs of a trained model.
-    doubts : array (n, K), optional
+    exploration : array (n, K), optional
         Exploration weight of each label, in [0, 1]: larger where it has few answers.
     """
 
@@ -85,14 +85,14 @@ class RowStatistics:
         *,
         weights: FloatArray | None = None,
         correction: Correction | None = None,
-        doubts: FloatArray | None = None,
+        exploration: FloatArray | None = None,
     ) -> None:
         self.model = model
         self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
         self.moments = moments
         self.weights = weights
         self.correction = correction
-        self.doubts = None if doubts is None else np.ascontiguousarray(doubts, np.float64)
+        self.exploration = None if exploration is None else np.ascontiguousarray(exploration, np.float64)
         self.n = len(X)
         self.ready = model.warm_up is None
         self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own
@@ -240,18 +240,18 @@ def criterion_scores(
     *,
     total: float = 1.0,
     width: float = np.nan,
-    doubts: FloatArray = _NOT_GIVEN,
+    exploration: FloatArray = _NOT_GIVEN,
 ) -> FloatArray:
     """Return the scores of rows by one built-in criterion of this `kind`, (n, K) or (n, 1); see `kernels.scores`.
 
     `f` are the outputs, `psi` the memberships, `terms` and `total` the variance terms and the weight of all samples,
-    `width` the width of the ambiguity, `doubts` the exploration weights of labels.
+    `width` the width of the ambiguity, `exploration` the exploration weights of labels.
     """
     f = np.ascontiguousarray(f, np.float64)
-    if any(len(given) not in (0, len(f)) for given in (psi, *terms, doubts)) or doubts.size not in (0, f.size):
-        given = {"psi": psi, **terms._asdict(), "doubts": doubts}
+    given = {"psi": psi, **terms._asdict(), "exploration": exploration}
+    if any(len(array) not in (0, len(f)) for array in given.values()) or exploration.size not in (0, f.size):
         raise misfit(given, f"outputs {f.shape}")
     scores = np.empty((len(f), f.shape[1] if kind == AMBIGUITY else 1))
     kinds, widths = np.array([kind]), np.array([width], np.float64)
-    _criterion_rows(f, psi, terms.q, terms.t, total, kinds, widths, doubts, scores)
+    _criterion_rows(f, psi, terms.q, terms.t, total, kinds, widths, exploration, scores)
     return scores

@@ -1,17 +1,17 @@
 """Scores of rows by the selection criteria, from the variance terms of `kernels.answer`.
 
-| symbol  | array  | meaning                                                                          |
-|---------|--------|----------------------------------------------------------------------------------|
-| f       | (n, K) | outputs, eq. (2)                                                                 |
-| doubts  | (n, K) | how far ambiguity draws f towards 0.5, in [0, 1]; empty: not at all              |
-| psi     | (n, C) | normalised memberships, eq. (2)                                                  |
-| D       | (n, C) | mean squared distances in the input space                                        |
-| q, s, t | (n, C) | r'u, u'u and u'M u with u = P r                                                  |
-| kinds   | (c,)   | kind of each criterion: AMBIGUITY, SOFT_COUNT, LEVERAGE or VARIANCE_REDUCTION     |
-| widths  | (c,)   | of soft counts; NaN for other criteria                                           |
-| N       |        | weight of all rows in M                                                          |
-| scores  | (n, w) | of one criterion: w = K where it scores label by label, else 1; or of all of them |
-| parts   | (n, w) | products of the scores of all criteria, each to its power                        |
+| symbol      | array  | meaning                                                                            |
+|-------------|--------|------------------------------------------------------------------------------------|
+| f           | (n, K) | outputs, eq. (2)                                                                   |
+| exploration | (n, K) | how far ambiguity draws f towards 0.5, in [0, 1]; empty: not at all                |
+| psi         | (n, C) | normalised memberships, eq. (2)                                                    |
+| D           | (n, C) | mean squared distances in the input space                                          |
+| q, s, t     | (n, C) | r'u, u'u and u'M u with u = P r                                                    |
+| kinds       | (c,)   | kind of each criterion: AMBIGUITY, SOFT_COUNT, LEVERAGE or VARIANCE_REDUCTION      |
+| widths      | (c,)   | of soft counts; NaN for other criteria                                             |
+| N           |        | weight of all rows in M                                                            |
+| scores      | (n, w) | of one criterion: w = K where it scores label by label, else 1; or of all of them  |
+| parts       | (n, w) | products of the scores of all criteria, each to its power                          |
 """
 
 import numpy as np
@@ -84,7 +84,7 @@ def criterion_rows(
     N: float,
     kinds: IntArray,
     widths: FloatArray,
-    doubts: FloatArray,
+    exploration: FloatArray,
     scores: FloatArray,
 ) -> None:
     """Fill `scores` with those of all criteria, side by side: K columns for AMBIGUITY, one for each of the others."""
@@ -93,7 +93,7 @@ def criterion_rows(
         for c in range(kinds.shape[0]):
             if kinds[c] == AMBIGUITY:
                 for j in range(f.shape[1]):
-                    scores[i, at + j] = ambiguity(f[i, j], doubts[i, j] if doubts.size > 0 else 0.0)
+                    scores[i, at + j] = ambiguity(f[i, j], exploration[i, j] if exploration.size > 0 else 0.0)
                 at += f.shape[1]
                 continue
             if kinds[c] == SOFT_COUNT:
@@ -120,7 +120,7 @@ def score_rows(
     scratch: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
     X: FloatArray,
     correction: tuple[FloatArray, FloatArray],
-    doubts: FloatArray,
+    exploration: FloatArray,
     f: FloatArray,
     scores: FloatArray,
 ) -> None:
@@ -159,7 +159,7 @@ def score_rows(
     for i in range(offset.shape[0]):
         for j in range(offset.shape[1]):
             f[i, j] = scale[j] * f[i, j] + offset[i, j]
-    criterion_rows(f, psi, q, t, N, kinds, widths, doubts, scores)
+    criterion_rows(f, psi, q, t, N, kinds, widths, exploration, scores)
 
 
 @kernel

@@ -46,8 +46,8 @@ class Criterion(ABC):
         check_number("weight", self.weight, 0, open_low=True)
 
     @abstractmethod
-    def score(self, look: RowStatistics) -> FloatArray:
-        """Scores of the rows of `look`, (n,), or (n, K) if not `whole`; at least 0, larger is more useful."""
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """Scores of `rows`, (n,), or (n, K) if not `whole`; at least 0, larger is more useful."""
 
     def strength(self, scores: FloatArray) -> FloatArray:
         """`scores` relative to the threshold: above 1 the criterion asks by itself."""
@@ -87,9 +87,9 @@ class Novelty(Criterion):
     threshold: float = 1.0
     name: ClassVar[str] = "novelty"
 
-    def score(self, look: RowStatistics) -> FloatArray:
-        """Distances of the rows of `look` over the distance at which a rule is created."""
-        return look.novelty
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """Distances of `rows` over the distance at which a rule is created."""
+        return rows.novelty
 
     def strength(self, scores: FloatArray) -> FloatArray:
         """Infinity where `scores` exceed the threshold, else 0."""
@@ -119,10 +119,10 @@ class Ambiguity(Criterion):
         super().__post_init__()
         check_number("threshold", self.threshold, 0.5, 1, open_low=True)
 
-    def score(self, look: RowStatistics) -> FloatArray:
-        """Variance of every answer to the rows of `look`, and a floor, (n, K)."""
-        doubts = np.empty((0, 0)) if look.doubts is None or not self.new_labels else look.doubts
-        return criterion_scores(AMBIGUITY, look.outputs, doubts=doubts)
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """Variance of every answer to `rows`, and a floor, (n, K)."""
+        exploration = np.empty((0, 0)) if rows.exploration is None or not self.new_labels else rows.exploration
+        return criterion_scores(AMBIGUITY, rows.outputs, exploration=exploration)
 
     def strength(self, scores: FloatArray) -> FloatArray:
         """Half width of the band over the distance to 0.5 that follows from the `scores`: 1 at the edge of the band."""
@@ -139,9 +139,9 @@ class Uncertainty(Criterion):
     name: ClassVar[str] = "uncertainty"
     whole: ClassVar[bool] = False
 
-    def score(self, look: RowStatistics) -> FloatArray:
-        """0.5 where both answers to a row of `look` are as likely, (n, K)."""
-        return np.asarray(0.5 - np.abs(np.clip(look.outputs, 0.0, 1.0) - 0.5))
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """0.5 where both answers to one of `rows` are as likely, (n, K)."""
+        return np.asarray(0.5 - np.abs(np.clip(rows.outputs, 0.0, 1.0) - 0.5))
 
 
 @register
@@ -157,9 +157,9 @@ class SoftCount(Criterion):
         super().__post_init__()
         check_number("width", self.width, 0, open_low=True)
 
-    def score(self, look: RowStatistics) -> FloatArray:
-        """Number of ambiguous labels of each row of `look`."""
-        return criterion_scores(SOFT_COUNT, look.outputs, width=self.width)[:, 0]
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """Number of ambiguous labels of each of `rows`."""
+        return criterion_scores(SOFT_COUNT, rows.outputs, width=self.width)[:, 0]
 
 
 @register
@@ -170,9 +170,9 @@ class Instability(Criterion):
     threshold: float = 0.075
     name: ClassVar[str] = "instability"
 
-    def score(self, look: RowStatistics) -> FloatArray:
-        """Largest relative drop over the rules for each row of `look`; nothing is updated."""
-        return look.trace_drop
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """Largest relative drop over the rules for each of `rows`; nothing is updated."""
+        return rows.trace_drop
 
 
 @register
@@ -186,9 +186,9 @@ class Leverage(Criterion):
     threshold: float = 0.5
     name: ClassVar[str] = "leverage"
 
-    def score(self, look: RowStatistics) -> FloatArray:
-        """Leverage of each row of `look`, in [0, 1)."""
-        return look.leverage
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """Leverage of each of `rows`, in [0, 1)."""
+        return rows.leverage
 
 
 @register
@@ -201,9 +201,9 @@ class VarianceReduction(Criterion):
 
     name: ClassVar[str] = "variance_reduction"
 
-    def score(self, look: RowStatistics) -> FloatArray:
-        """Mean drop of the variance of outputs for each row of `look`."""
-        return look.variance_reduction
+    def score(self, rows: RowStatistics) -> FloatArray:
+        """Mean drop of the variance of outputs for each of `rows`."""
+        return rows.variance_reduction
 
 
 DEFAULT_CRITERIA: dict[str, tuple[Criterion, ...]] = {
@@ -238,11 +238,11 @@ def _find(criterion: object) -> Criterion:
     )
 
 
-def score_table(criteria: Sequence[Criterion], look: RowStatistics, n_labels: int) -> ScoreTable:
-    """Scores of the rows of `look` by all `criteria`, checked: (n,) or (n, `n_labels`) each."""
-    shapes = [(look.n,) if criterion.whole else (look.n, n_labels) for criterion in criteria]
+def score_table(criteria: Sequence[Criterion], rows: RowStatistics, n_labels: int) -> ScoreTable:
+    """Scores of `rows` by all `criteria`, checked: (n,) or (n, `n_labels`) each."""
+    shapes = [(rows.n,) if criterion.whole else (rows.n, n_labels) for criterion in criteria]
     return ScoreTable.of(
-        [_checked(criterion, criterion.score(look), shape) for criterion, shape in zip(criteria, shapes, strict=True)]
+        [_checked(criterion, criterion.score(rows), shape) for criterion, shape in zip(criteria, shapes, strict=True)]
     )
 
 

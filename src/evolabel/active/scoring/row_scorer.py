@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.active.scoring.context import RowContext
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.scoring.model_version import ModelVersion
+from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.score_table import ScoreTable, columns_of
 from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.core.second_moments import SecondMoments

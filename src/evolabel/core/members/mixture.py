@@ -13,7 +13,7 @@ from evolabel.core.rules.weights import (
     Moments,
     VarianceTerms,
     answers,
-    formed_weights,
+    weights_of_all,
 )
 from evolabel.core.sizes import check_rows, misfit
 from evolabel.kernels.compile import direct
@@ -51,11 +51,11 @@ def mixed_answers(
 
 def mixed_weights(rules: RuleBase) -> FloatArray:
     """Return the consequents of slow and fast member of `rules`, mixed by their weights, (1 + C, K, q)."""
-    slow = formed_weights(rules)
+    slow = weights_of_all(rules)
     if not isinstance(rules, FollowingRules) or not rules.has_fast:
         return slow
     part = rules.part_of_fast[:, None]
-    return (1.0 - part) * slow + part * formed_weights(rules.fast)
+    return (1.0 - part) * slow + part * weights_of_all(rules.fast)
 
 
 def mixed_label_shares(rules: RuleBase) -> FloatArray:

@@ -16,7 +16,7 @@ from evolabel.core.rules.label_rates import set_rate
 from evolabel.core.rules.proximal import DIVERGED_TEXT
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
-from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, formed_weights
+from evolabel.core.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, weights_of_all
 from evolabel.core.sizes import check_batch, misfit
 from evolabel.errors import DivergenceError, StateError
 from evolabel.kernels.compile import direct_by_profile, interpreted
@@ -238,7 +238,7 @@ class RuleBase(RuleState):
 
         Many rows are answered by weights formed once, with the same outputs up to rounding.
         """
-        return answers(self, Z, formed_weights(self) if len(Z) >= MANY_ROWS else NO_WEIGHTS).outputs
+        return answers(self, Z, weights_of_all(self) if len(Z) >= MANY_ROWS else NO_WEIGHTS).outputs
 
     # ------------------------------------------------------------------ changes of the rules
 

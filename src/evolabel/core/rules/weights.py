@@ -72,7 +72,7 @@ class Answers(NamedTuple):
     D: FloatArray
 
 
-def formed_weights(base: RuleState) -> FloatArray:
+def weights_of_all(base: RuleState) -> FloatArray:
     """Return W of the global model and of all rules of `base`, (1 + C, K, q); iterated weights have further slots."""
     if base.settings.iterated:
         return base.arrays.W

@@ -27,7 +27,6 @@ from evolabel.server.web.texts import counted, text
 from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
-_LONGEST_NUMBER = 18  # digits
 _MOST_SKIPPED = 50
 _LONGEST_WORK = 24 * 3600 * 1000  # milliseconds
 _VALUES = {"1": 1, "0": 0, "u": None}

@@ -17,7 +17,6 @@ from evolabel.server.web import texts
 from evolabel.server.web.visitors import Visitor
 
 MINUTE = 60 * SECOND
-_TABS = (("overview", "", 1), ("answer", "/answer", 1))
 
 
 @functools.cache

@@ -6,8 +6,9 @@ import numpy as np
 
 from evolabel.active.query import Query
 from evolabel.active.scoring.new_labels import NewLabelExploration
+from evolabel.active.scoring.row_context import NO_CONTEXT, RowContext
 from evolabel.active.selection.token_bucket import TokenBucket
-from evolabel.core.members.feedback.error_feedback import Correction, ErrorFeedback, feedback_of
+from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
 from evolabel.core.protocols import Model
 from evolabel.core.stored.array_checks import check_arrays, check_names, flags, inside
 from evolabel.core.stored.named_arrays import part_of, prefixed
@@ -26,20 +27,6 @@ class ModelContext(NamedTuple):
     model: Model
     feedback: ErrorFeedback
     new_labels: NewLabelExploration
-
-
-class RowContext(NamedTuple):
-    """What earlier answers add to the scores of some rows."""
-
-    correction: Correction | None
-    """Correction of their outputs by recent errors."""
-    exploration: FloatArray | None
-    """Exploration weights of their labels, (n, K), see `NewLabelExploration`."""
-    novelty_weight: FloatArray | None
-    """Factor of their selector values, (n,): smaller where recent answers already cover the row."""
-
-
-NO_CONTEXT = RowContext(None, None, None)
 
 
 class QueryContext:

@@ -1,4 +1,4 @@
-"""A look at samples tells what learning them would bring, and changes nothing."""
+"""Statistics of rows say what learning them would bring; reading them changes nothing."""
 
 import copy
 
@@ -55,12 +55,12 @@ def test_outputs_are_those_of_the_model_bit_for_bit(model, newcomers):
 
 
 def test_shapes(model, newcomers):
-    look, n, rules = RowStatistics(model, newcomers), len(newcomers), model.trained().n_rules
-    assert look.ready
-    assert look.n == n
-    assert look.memberships.shape == look.distances.shape == look.information.shape == (n, rules)
+    statistics, n, rules = RowStatistics(model, newcomers), len(newcomers), model.trained().n_rules
+    assert statistics.ready
+    assert statistics.n == n
+    assert statistics.memberships.shape == statistics.distances.shape == statistics.information.shape == (n, rules)
     for name in PER_SAMPLE:
-        assert getattr(look, name).shape == (n,), name
+        assert getattr(statistics, name).shape == (n,), name
 
 
 def test_rows_looked_at_one_by_one_give_the_same(model, newcomers):
@@ -73,13 +73,13 @@ def test_rows_looked_at_one_by_one_give_the_same(model, newcomers):
             np.testing.assert_array_equal(getattr(single, name)[0], getattr(whole, name)[i], err_msg=name)
 
 
-def test_looking_changes_neither_the_model_nor_the_moments(model, newcomers):
+def test_reading_changes_neither_the_model_nor_the_moments(model, newcomers):
     moments = SecondMoments()
     moments.update(model, newcomers)
     before = copy.deepcopy((take_apart(model)[0], moments.arrays()))
-    look = RowStatistics(model, newcomers, moments)
+    statistics = RowStatistics(model, newcomers, moments)
     for name in QUANTITIES:
-        getattr(look, name)
+        getattr(statistics, name)
     for then, now in zip(before, (take_apart(model)[0], moments.arrays()), strict=True):
         assert then.keys() == now.keys()
         for name, array in then.items():
@@ -87,12 +87,12 @@ def test_looking_changes_neither_the_model_nor_the_moments(model, newcomers):
 
 
 def test_information_is_finite_and_shares_stay_below_one(model, newcomers):
-    look = RowStatistics(model, newcomers)
+    statistics = RowStatistics(model, newcomers)
     for name in ("leverage", "trace_drop"):
-        assert (getattr(look, name) >= 0.0).all(), name
-        assert (getattr(look, name) < 1.0).all(), name
-    assert np.isfinite(look.novelty).all()
-    assert (look.variance_reduction > 0.0).all()
+        assert (getattr(statistics, name) >= 0.0).all(), name
+        assert (getattr(statistics, name) < 1.0).all(), name
+    assert np.isfinite(statistics.novelty).all()
+    assert (statistics.variance_reduction > 0.0).all()
 
 
 def test_a_sample_learned_tells_less_when_it_comes_again(model, newcomers):
@@ -106,11 +106,11 @@ def test_a_sample_learned_tells_less_when_it_comes_again(model, newcomers):
 def test_product_space_rules_judge_novelty_by_the_features_alone(samples, newcomers):
     options = Options(**PAPER_PROFILE)
     model = trained(samples, options)
-    look, rules, p = RowStatistics(model, newcomers), model.trained(), model.n_features
-    nearest = look.distances.argmin(axis=1)
+    statistics, rules, p = RowStatistics(model, newcomers), model.trained(), model.n_features
+    nearest = statistics.distances.argmin(axis=1)
     young = (1.0 + 1.0 / rules.arrays.k[1 + nearest]) ** 8
-    expected = look.distances.min(axis=1) / (options.vigilance**2 * p ** (2.0**0.5) / p * young)
-    np.testing.assert_allclose(look.novelty, expected, rtol=1e-12)
+    expected = statistics.distances.min(axis=1) / (options.vigilance**2 * p ** (2.0**0.5) / p * young)
+    np.testing.assert_allclose(statistics.novelty, expected, rtol=1e-12)
 
 
 def test_without_moments_the_labelled_samples_stand_for_the_stream(model, newcomers):
@@ -131,21 +131,21 @@ def test_a_model_in_warm_up_answers_priors_and_finds_everything_novel_and_equall
     X, Y = samples
     cold = StreamModel(5, 3, Options())
     cold.learn(Batch(X[:10], Y[:10]))
-    look = RowStatistics(cold, X[10:14], SecondMoments())
-    assert not look.ready
-    np.testing.assert_array_equal(look.outputs, cold.outputs(X[10:14]))
-    assert look.memberships.shape == look.distances.shape == look.information.shape == (4, 0)
-    assert (look.novelty > 1.0).all()
+    statistics = RowStatistics(cold, X[10:14], SecondMoments())
+    assert not statistics.ready
+    np.testing.assert_array_equal(statistics.outputs, cold.outputs(X[10:14]))
+    assert statistics.memberships.shape == statistics.distances.shape == statistics.information.shape == (4, 0)
+    assert (statistics.novelty > 1.0).all()
     for name in PER_SAMPLE:
-        assert len(set(getattr(look, name))) == 1, name
+        assert len(set(getattr(statistics, name))) == 1, name
 
 
 def test_a_look_does_not_mix_the_model_before_and_after_learning(samples):
     X, Y = samples
     model = trained(samples, Options())
-    look = RowStatistics(model, X[150:152])
-    seen = look.outputs
+    statistics = RowStatistics(model, X[150:152])
+    seen = statistics.outputs
     model.learn(Batch(X[150:151], Y[150:151]))
-    assert look.outputs is seen
+    assert statistics.outputs is seen
     with pytest.raises(StateError, match="make new ones"):
-        _ = look.trace_drop
+        _ = statistics.trace_drop

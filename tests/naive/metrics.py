@@ -1,44 +1,13 @@
-"""Small multi-label streams full of ties and gaps, and every metric once more, written to be obviously right."""
+"""Twins of `evolabel.evaluate.metrics`: every metric once more, sample by sample and pair by pair."""
 
 import math
 
-import numpy as np
-from hypothesis import strategies as st
 
-from evolabel.evaluate.metrics import METRICS, AveragePrecision, Fading, MacroF1, PartialAccuracy, Sliding
-
-PLAIN = [*(kind() for kind in METRICS.values()), AveragePrecision(count_empty=True)]
-FORMS = [
-    form
-    for metric in (PartialAccuracy(), AveragePrecision(), MacroF1())
-    for form in (Sliding(metric, 4), Fading(metric, 0.7))
-]
-
-
-@st.composite
-def streams(draw, gaps=True, min_rows=1, min_labels=1):
-    """Labels and scores, (n, K) each; labels are rare or frequent, scores have ties or none."""
-    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
-    shape = draw(st.integers(min_rows, 12)), draw(st.integers(min_labels, 6))
-    Y = (rng.random(shape) < draw(st.sampled_from([0.1, 0.5, 0.9]))).astype(float)
-    if gaps:
-        Y[rng.random(shape) < draw(st.sampled_from([0.0, 0.3, 0.7]))] = np.nan
-    tied = draw(st.booleans())
-    return Y, rng.choice([0.0, 0.3, 0.5, 1.0], shape) if tied else rng.uniform(-1.0, 2.0, shape)
-
-
-@st.composite
-def growing_streams(draw):
-    """A list of samples (y, s), each with its own number of labels."""
-    parts = draw(st.lists(streams(), min_size=1, max_size=3))
-    return [sample for Y, S in parts for sample in zip(Y, S, strict=True)]
-
-
-def naive(metric, samples, weights=None):
+def value(metric, samples, weights=None):
     """The value of a plain metric over weighted samples, by the book."""
     weights = [1.0] * len(samples) if weights is None else weights
     if metric.name == "macro F1":
-        return naive_macro_f1(samples, weights)
+        return macro_f1(samples, weights)
     counted = [(w, metric_of(metric, annotated(y, s))) for w, (y, s) in zip(weights, samples, strict=True)]
     counted = [(w, found) for w, found in counted if found is not None]
     if not counted:
@@ -47,7 +16,7 @@ def naive(metric, samples, weights=None):
     return part / whole if whole else 0.0
 
 
-def naive_skipped(metric, samples):
+def skipped(metric, samples):
     """How many samples a plain metric skips."""
     return sum(metric_of(metric, annotated(y, s)) is None for y, s in samples)
 
@@ -62,7 +31,7 @@ def metric_of(metric, pairs):
         return None
     if metric.name == "AP":
         return precision(pairs, metric.count_empty)
-    return NAIVE[metric.name](pairs)
+    return BY_NAME[metric.name](pairs)
 
 
 def precision(pairs, count_empty):
@@ -100,7 +69,7 @@ def example_f1(pairs):
     return (hits / size if size else 0), 1
 
 
-NAIVE = {
+BY_NAME = {
     "set coverage": lambda pairs: (sum(s == 0.5 or (s > 0.5) == label for label, s in pairs), len(pairs)),
     "set size": lambda pairs: (sum(1 + (s == 0.5) for _, s in pairs), len(pairs)),
     "PA": lambda pairs: (sum((score >= 0.5) == label for label, score in pairs), len(pairs)),
@@ -115,7 +84,7 @@ NAIVE = {
 }
 
 
-def naive_macro_f1(samples, weights):
+def macro_f1(samples, weights):
     values = []
     for label in range(max(len(y) for y, _ in samples)):
         column = [
@@ -127,12 +96,3 @@ def naive_macro_f1(samples, weights):
             hits, size = (sum(w * found[i] for w, found in column) for i in (0, 1))
             values.append(hits / size if size else 0.0)
     return sum(values) / len(values) if values else math.nan
-
-
-def assert_same_state(one, other):
-    """Two metrics have learned the same, bit for bit."""
-    mine, theirs = one.state(), other.state()
-    assert mine.keys() == theirs.keys()
-    for name, array in mine.items():
-        np.testing.assert_array_equal(array, theirs[name], err_msg=name, strict=True)
-    np.testing.assert_array_equal(one.get(), other.get())

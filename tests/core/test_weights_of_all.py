@@ -1,4 +1,4 @@
-"""Formed weights answer as the statistics do, up to rounding, and only where they pay off."""
+"""Weights of all rules answer as the statistics do, up to rounding, and only where they pay off."""
 
 from collections import deque
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.core.rules.rule_base import RuleBase
-from evolabel.core.rules.weights import MANY_ROWS, SOME_ROWS, answers, formed_weights
+from evolabel.core.rules.weights import MANY_ROWS, SOME_ROWS, answers, weights_of_all
 
 ROUNDING = 1e-12
 
@@ -64,7 +64,7 @@ def test_the_naive_twin_agrees(case):
     base, Z = case
     W, psi = [base.weights(slot) for slot in range(base.n_rules + 1)], base.memberships(Z)[0]
     expected = [sum(psi[i, a - 1] * base.regressor(z, a) @ W[a] for a in range(1, len(W))) for i, z in enumerate(Z)]
-    formed = formed_weights(base)
+    formed = weights_of_all(base)
     assert_close(answers(base, Z, formed).outputs, np.array(expected), ROUNDING)
     for slot in range(1, len(W)):
         assert_close(formed[slot].T, W[slot], 1e-10)
@@ -74,7 +74,7 @@ def test_the_naive_twin_agrees(case):
 @given(bases(), st.integers(1, SOME_ROWS - 1))
 def test_few_rows_and_blocks_have_the_same_bits(case, few):
     base, Z = case
-    W = formed_weights(base)
+    W = weights_of_all(base)
     for whole, part in zip(answers(base, Z, W), answers(base, Z[:few], W), strict=True):
         np.testing.assert_array_equal(whole[:few], part)
 
