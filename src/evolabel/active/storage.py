@@ -21,7 +21,7 @@ from evolabel.classifier.storage import (
     refusing_to_write,
     take_classifier_apart,
 )
-from evolabel.core.stored.array_checks import (
+from evolabel.core.array_checks import (
     check_arrays,
     check_names,
     check_samples,

@@ -11,9 +11,9 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
+from evolabel.core.array_checks import inside
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
 from evolabel.core.model import StreamModel
-from evolabel.core.stored.array_checks import inside
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.core.stored.snapshot import put_together, read_weights, take_apart

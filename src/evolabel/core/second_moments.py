@@ -3,12 +3,12 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.core.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
 from evolabel.core.protocols import Model
 from evolabel.core.rules.events import MERGES
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.weights import NO_MOMENTS, Moments
 from evolabel.core.sizes import misfit
-from evolabel.core.stored.array_checks import check_arrays, floats, is_nearly_definite, require, size_of, whole
 from evolabel.kernels.compile import direct_by_profile
 from evolabel.kernels.second_moments import add_moment_rows
 from evolabel.kernels.state import block_length

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from evolabel.core.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
 from evolabel.core.protocols import Model
 from evolabel.core.second_moments import SecondMoments
-from evolabel.core.stored.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
 from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.typing import Arrays, FloatArray
 

@@ -10,8 +10,8 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection.selector import Selector, widened
 from evolabel.active.selection.token_bucket import Allowance
+from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.core.sizes import misfit
-from evolabel.core.stored.array_checks import Expected, floats, whole
 from evolabel.kernels.compile import direct
 from evolabel.kernels.scores import combine_rows
 from evolabel.kernels.selection import FILLED, NEXT, store_row, walk_quantile

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel._utils.text import call_of
 from evolabel._utils.validation import check_number
-from evolabel.core.stored.array_checks import MOST
+from evolabel.core.array_checks import MOST
 from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.errors import BudgetError, ParameterError
 from evolabel.typing import FloatArray, IntArray

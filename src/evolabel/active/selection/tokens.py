@@ -10,7 +10,7 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection.selector import NOTHING_ALLOWED, Selector, by_sample
 from evolabel.active.selection.token_bucket import Allowance
-from evolabel.core.stored.array_checks import Expected, floats, whole
+from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.kernels.compile import direct
 from evolabel.kernels.selection import walk_tokens
 from evolabel.typing import Arrays, BoolArray, FloatArray

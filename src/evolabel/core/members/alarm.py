@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 
 from evolabel._utils.validation import check_number, whole_number
-from evolabel.core.stored.array_checks import MOST, Expected, check_arrays, floats, require, size_of, whole
+from evolabel.core.array_checks import MOST, Expected, check_arrays, floats, require, size_of, whole
 from evolabel.errors import DataError
 from evolabel.kernels.compile import direct
 from evolabel.kernels.members.alarm import (

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from evolabel.core.array_checks import Expected, check_arrays, floats, is_nearly_definite, require
 from evolabel.core.calibration.calibration import bounds_of_theta
-from evolabel.core.stored.array_checks import Expected, check_arrays, floats, is_nearly_definite, require
 from evolabel.kernels.calibration.maps import LARGEST_COEFFICIENT
 from evolabel.kernels.calibration.state import GAINS, LEVELS, SCORE_BINS, first_maps
 from evolabel.typing import Arrays, FloatArray

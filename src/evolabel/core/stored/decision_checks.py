@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from evolabel.core.array_checks import MOST, check_arrays, flags, floats, require, size_of
 from evolabel.core.decisions.class_weights import BalancedDecisions
 from evolabel.core.decisions.decisions import Decisions
 from evolabel.core.decisions.known_sets import KnownSets
 from evolabel.core.decisions.thresholds import OutputCounts
-from evolabel.core.stored.array_checks import MOST, check_arrays, flags, floats, require, size_of
 from evolabel.errors import DataError
 from evolabel.kernels.known_sets import APART, FIRST_SHARE, MOST_SETS, TOTAL, WON
 from evolabel.typing import Arrays

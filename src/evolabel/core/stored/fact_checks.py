@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evolabel.core.stored.array_checks import FINITE, MOST
+from evolabel.core.array_checks import FINITE, MOST
 from evolabel.errors import DataError
 
 

@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.options import Options
-from evolabel.core.rules.fast_sums import FAST_ARRAYS
-from evolabel.core.rules.inverses import mirrored
-from evolabel.core.rules.scaling import variance_of
-from evolabel.core.rules.slots import PER_SLOT
-from evolabel.core.stored.array_checks import (
+from evolabel.core.array_checks import (
     FINITE,
     LARGEST,
     MOST,
@@ -23,6 +18,11 @@ from evolabel.core.stored.array_checks import (
     size_of,
     whole,
 )
+from evolabel.core.options import Options
+from evolabel.core.rules.fast_sums import FAST_ARRAYS
+from evolabel.core.rules.inverses import mirrored
+from evolabel.core.rules.scaling import variance_of
+from evolabel.core.rules.slots import PER_SLOT
 from evolabel.errors import DataError
 from evolabel.kernels.members.alarm import N_ALARM
 from evolabel.kernels.members.follow import SHARE_MEMORY

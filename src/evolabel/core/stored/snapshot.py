@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.core.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
 from evolabel.core.edits.undo import CHANGES_KEPT, Change, in_use
 from evolabel.core.initial.cold_start import PER_SAMPLE
 from evolabel.core.members.adapting import hold_episodes
@@ -28,7 +29,6 @@ from evolabel.core.rules.events import (
 from evolabel.core.rules.rule_base import EVENTS_KEPT, RuleBase
 from evolabel.core.rules.scaling import PER_FEATURE, Scaler, limits_of
 from evolabel.core.rules.slots import PER_SLOT
-from evolabel.core.stored.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
 from evolabel.core.stored.calibration_checks import check_calibration
 from evolabel.core.stored.decision_checks import check_decisions
 from evolabel.core.stored.fact_checks import StoredFacts

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.stored.array_checks import FINITE, MOST, Expected, check_arrays, floats, require, size_of, whole
+from evolabel.core.array_checks import FINITE, MOST, Expected, check_arrays, floats, require, size_of, whole
 from evolabel.kernels.written_rules.state import MOST_ROWS, WrittenArrays
 from evolabel.typing import Arrays, IntArray
 

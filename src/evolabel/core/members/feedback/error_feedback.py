@@ -11,11 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.batch import Batch
-from evolabel.core.members.feedback.recent_errors import RecentErrors
-from evolabel.core.protocols import Model
-from evolabel.core.sizes import check_batch, check_rows, misfit
-from evolabel.core.stored.array_checks import (
+from evolabel.core.array_checks import (
     MOST,
     Expected,
     check_arrays,
@@ -25,6 +21,10 @@ from evolabel.core.stored.array_checks import (
     size_of,
     whole,
 )
+from evolabel.core.batch import Batch
+from evolabel.core.members.feedback.recent_errors import RecentErrors
+from evolabel.core.protocols import Model
+from evolabel.core.sizes import check_batch, check_rows, misfit
 from evolabel.kernels.compile import direct
 from evolabel.kernels.feedback import EMPTY, N_RECENT, REPEAT, SHRINK, follow_errors, shift_rows
 from evolabel.typing import Arrays, FloatArray, IntArray
