@@ -1,6 +1,6 @@
 """The learner as a whole: cold start, batch phase, incremental phase, answers.
 
-A sample passes scaling -> memberships -> output -> structure -> consequents -> thresholds. Everything here works on
+A row passes scaling, rules and members, threshold rules, written rules, calibration, decisions. Everything works on
 checked float64 arrays: X with NaN for missing features, Y of 0/1 with NaN for labels that were not annotated.
 """
 
