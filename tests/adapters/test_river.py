@@ -215,8 +215,8 @@ def test_rules_are_read_and_saved_under_the_names_of_the_dictionaries(model, str
 
 
 BAD = {
-    "no dictionary": (([1.0, 2.0], {"on": True}), DataTypeError, "features came as list; pass a dictionary"),
-    "no labels": (({"a": 1.0}, True), DataTypeError, "labels came as bool; pass a dictionary"),
+    "no dictionary": (([1.0, 2.0], {"on": True}), DataTypeError, "features are of type list; pass a dictionary"),
+    "no labels": (({"a": 1.0}, True), DataTypeError, "labels are of type bool; pass a dictionary"),
     "nested": (({"a": 1.0, "b": [1.0]}, {"on": True}), DataTypeError, r"feature 'b' is \[1.0\]; a number is required"),
     "infinite": (({"a": 1.0, "z": np.inf}, {"on": True}), DataError, "feature 'z' is inf; leave it out"),
     "too long": (

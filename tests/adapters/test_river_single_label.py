@@ -89,8 +89,8 @@ def test_a_missing_class_adds_none():
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        ({"a": True}, DataTypeError, "the class came as dict; .* RiverEvolvingFuzzyClassifier"),
-        (("x", "y"), DataTypeError, "the class came as tuple"),
+        ({"a": True}, DataTypeError, "the class is a dict; .* RiverEvolvingFuzzyClassifier"),
+        (("x", "y"), DataTypeError, "the class is a tuple"),
         (0.5, DataError, "fractions"),
         (3, DataError, "mixes kinds"),
     ],
@@ -105,7 +105,7 @@ def test_what_is_no_class_is_one_clear_error_and_changes_nothing(wrong, error, w
 
 
 def test_the_multi_label_class_names_the_one_for_single_labels():
-    with pytest.raises(DataTypeError, match=r"came as bool; .* RiverSingleLabelClassifier"):
+    with pytest.raises(DataTypeError, match=r"are of type bool; .* RiverSingleLabelClassifier"):
         RiverEvolvingFuzzyClassifier().learn_one({"a": 1.0}, True)
 
 

@@ -106,5 +106,5 @@ def test_runs_are_pooled_by_sums_and_means_of_what_is_defined():
 
 
 def test_other_widths_are_refused():
-    with pytest.raises(DataError, match="2 labels came, expected 1: leak"):
+    with pytest.raises(DataError, match="got 2 labels, expected 1: leak"):
         LabelStatistics(["leak"]).update([[1, 0]], [[1, 0]])

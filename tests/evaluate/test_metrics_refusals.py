@@ -37,7 +37,7 @@ def test_bad_input_is_refused_and_changes_nothing(metric, case):
 @pytest.mark.parametrize("form", [lambda metric: metric, lambda metric: Sliding(metric, 3)], ids=["plain", "sliding"])
 def test_more_labels_than_thresholds_are_refused(form):
     metric = form(PartialAccuracy([0.5, 0.9])).update([1, 0], [0.6, 0.6])
-    with pytest.raises(DataError, match=r"3 labels came, but .* has 2 thresholds"):
+    with pytest.raises(DataError, match=r"got 3 labels, but .* has 2 thresholds"):
         metric.update([1, 0, 1], [0.6, 0.6, 0.6])
     assert (metric.get(), metric.n_samples) == (1.0, 1)
     assert metric.update([1], [0.4]).get() == pytest.approx(2.0 / 3.0)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import MAX_VALUE, first_bad_label, first_bad_sample
@@ -89,7 +90,7 @@ class ClassColumns:
         """The row (1, K) of the class `value`, NaN if it is missing, and the columns that fit it, a new class last."""
         if not isinstance(value, Hashable) or isinstance(value, tuple):
             advice = "pass one class, or for several labels use RiverEvolvingFuzzyClassifier"
-            raise DataTypeError(f"the class came as {type(value).__name__}; {advice}")
+            raise DataTypeError(f"the class is {with_article(type(value).__name__)}; {advice}")
         place = self._places.get(value)
         if place is not None:
             row = np.zeros((1, len(self)))
@@ -154,7 +155,7 @@ def as_dictionary(values: object, what: str) -> Values:
     if not isinstance(values, Mapping):
         other = ", or for one class per sample use RiverSingleLabelClassifier" if what == "label" else ""
         raise DataTypeError(
-            f"the {what}s came as {type(values).__name__}; pass a dictionary {{name: value, ...}}{other}"
+            f"the {what}s are of type {type(values).__name__}; pass a dictionary {{name: value, ...}}{other}"
         )
     return values
 

@@ -194,7 +194,7 @@ def _write_targets(targets: Targets) -> dict[str, Any]:
 
 
 def _read_targets(stored: StoredFacts, n_labels: int) -> Targets:
-    """Labels of a model, or its classes, of which some may only be announced."""
+    """Return the `n_labels` labels that `stored` has, or its classes, of which some may only be announced."""
     if "labels" in stored:
         return LabelMatrix(stored.texts("labels", n_labels))
     classes, dtype = stored.listed("classes"), stored.value("dtype")

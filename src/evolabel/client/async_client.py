@@ -103,7 +103,8 @@ class AsyncClient:
                 for line in lines.last():
                     yield line
         except self._httpx.TransportError as error:
-            raise ConnectionLostError(f"the file was not read to its end: {error}") from error
+            what = "the connection was lost before the end of the file; export it again"
+            raise ConnectionLostError(f"{what} ({error})") from error
 
     async def _run(self, call: Call[T]) -> T:
         """Return the result of `call`, which is sent again where that counts nothing twice."""

@@ -108,7 +108,8 @@ class Client:
                     yield from lines.take(piece)
                 yield from lines.last()
         except self._httpx.TransportError as error:
-            raise ConnectionLostError(f"the file was not read to its end: {error}") from error
+            what = "the connection was lost before the end of the file; export it again"
+            raise ConnectionLostError(f"{what} ({error})") from error
 
     def _run(self, call: Call[T]) -> T:
         """Return the result of `call`, which is sent again where that counts nothing twice."""

@@ -91,7 +91,10 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
 
 
 def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
-    """The arrays with every feature at its new place; new features are as in an empty slot."""
+    """Return the arrays of `rules` for the features of `settings`, the columns `kept` first.
+
+    New features are as in an empty slot.
+    """
     old, p = rules.arrays, settings.penalty.shape[1] - 1
     new = allocate(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
     labels, first = np.arange(new.c.shape[1] - p), np.arange(len(kept))

@@ -61,9 +61,9 @@ def merge(
     """
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
     if (mine.thresholds is None) != (theirs.thresholds is None):
-        raise DataError("the classifiers differ in threshold_rules; merge only such of the same parameters")
+        raise DataError("the classifiers differ in threshold_rules; merge only classifiers with the same parameters")
     if mine.options.rule_of_decisions != theirs.options.rule_of_decisions:
-        raise DataError("the classifiers differ in what they optimise; merge only such of the same parameters")
+        raise DataError("the classifiers differ in what they optimise; merge only classifiers with the same parameters")
     united = copy.deepcopy(mine)
     if n_labels > united.n_labels:
         united.grow_labels(n_labels)
@@ -174,7 +174,8 @@ def _check_same_kind(mine: Settings, theirs: Settings) -> None:
     if (mine.memory > 0) != (theirs.memory > 0):
         differ.append("follow_drift")
     if differ:
-        raise DataError(f"the classifiers differ in kind ({', '.join(differ)}); merge only such of the same parameters")
+        names = ", ".join(differ)
+        raise DataError(f"the classifiers differ in kind ({names}); merge only classifiers with the same parameters")
 
 
 def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:

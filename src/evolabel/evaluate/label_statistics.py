@@ -109,7 +109,7 @@ class LabelStatistics:
         """
         rows = read_scored_labels(y_true, y_score)
         if rows.scores.shape[1] != len(self.names):
-            raise DataError(f"{rows.scores.shape[1]} labels came, expected {len(self.names)}: {', '.join(self.names)}")
+            raise DataError(f"got {rows.scores.shape[1]} labels, expected {len(self.names)}: {', '.join(self.names)}")
         at, columns = np.nonzero(rows.annotated)
         on = rows.positive[at, columns]
         place = np.clip(np.floor((rows.scores[at, columns] - _LOWEST) * _PER_UNIT), 0, _BINS - 1).astype(np.int64)

@@ -90,7 +90,7 @@ class Repeated:
         return [self._ranking_row(learner) for learner in self.learners]
 
     def trend(self, learner: str, metric: str, form: str) -> tuple[list[int], list[list[float]]]:
-        """Return the sample numbers, and the values of all seeds at each of them.
+        """Return the sample numbers at which `metric` of `learner` was recorded, and for each the values of all seeds.
 
         Parameters
         ----------

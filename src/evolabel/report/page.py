@@ -154,20 +154,20 @@ def _shifts(repeated: Repeated) -> list[tuple[int, Episode]]:
 
 
 def _skipped(repeated: Repeated) -> dict[str, int]:
-    """Number of samples each metric left out with the first seed, where there are any."""
+    """Return how many samples each metric of `repeated` left out with the first seed, where there are any."""
     first = next(iter(repeated.runs.values())).summary[repeated.learners[0]]
     return {metric_title(name): count for name, count in first.skipped.items() if count}
 
 
 def _first_learner(repeated: Repeated) -> Any:
-    """The first learner after the last seed; None if it was not kept."""
+    """Return the first learner of `repeated` after the last seed; None if it was not kept."""
     return list(repeated.runs.values())[-1].learners.get(repeated.learners[0])
 
 
 def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
-    """Written rules, threshold rules, and the rules with most support, of the first learner after the last seed.
+    """Return the rules of the first learner of `repeated` after the last seed: written, threshold, most support.
 
-    Empty if it has no readable rules.
+    `columns` has the names to print. Empty if the learner has no readable rules.
     """
     learner = _first_learner(repeated)
     found: RuleSet = getattr(learner, "rules_", None) or RuleSet()

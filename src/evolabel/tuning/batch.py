@@ -47,8 +47,8 @@ def read_tunable(given: object) -> Tunable:
         return EvolvingFuzzyClassifier.paper()
     if isinstance(given, type) or not isinstance(given, Tunable):
         raise ParameterError(
-            f"estimator is {with_article(type(given).__name__)}; pass an EvolvingFuzzyClassifier, or a learner made of "
-            "some"
+            f"estimator is {with_article(type(given).__name__)}; pass an EvolvingFuzzyClassifier, or a learner that "
+            "contains one"
         )
     return given
 

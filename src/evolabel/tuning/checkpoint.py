@@ -52,7 +52,7 @@ class SearchCheckpoint:
             file.write(_line({"task": task, "scores": scores}))
 
     def _open(self, settings: dict[str, Any]) -> None:
-        """Read the file, or create it where it is absent, empty or cut within its first line."""
+        """Read the file of a search with `settings`; create it where it is absent, empty or cut in its first line."""
         if self.path is None:
             return
         head = _line({"search": settings})
@@ -63,7 +63,7 @@ class SearchCheckpoint:
             write_atomically(self.path, head.encode())
 
     def _read(self, path: Path, settings: dict[str, Any]) -> None:
-        """Read complete lines only: the last one may have been cut when the search was killed."""
+        """Read the complete lines of `path`, made with `settings`; a search that was killed may have cut the last."""
         try:
             lines = path.read_text().splitlines(keepends=True)
             whole = [line for line in lines if line.endswith("\n")]

@@ -51,7 +51,7 @@ def read_answer(
     if len(rows) != max(len(names), 1):
         raise DataError(f"y has {len(rows)} rows for {len(names)} annotators; pass one row of answers for each")
     if len(set(names)) < len(names):
-        raise DataError(f"annotator={list(names)} names one twice; pass one row of answers for each")
+        raise DataError(f"annotator={list(names)} has a name twice; pass each annotator once, with one row of answers")
     if rows.shape[1] < len(query.labels):
         given = counted(rows.shape[1], "label")
         raise DataError(

@@ -126,9 +126,9 @@ def read_as(rules: RuleBase, other: RuleBase) -> None:
 
 
 def leave_steady_features(rules: RuleBase, X: FloatArray) -> None:
-    """Let the members of `rules` not watch features that only rise, or only fall, in the rows `X` of the initial batch.
+    """Exclude features that only rise, or only fall, in the initial rows `X` from what the members of `rules` watch.
 
-    Elapsed time and counters are never back in their usual place, and no sensor has moved because of that.
+    Elapsed time and counters never return to their usual values, although no sensor has moved.
     """
     if isinstance(rules, FollowingRules):
         rules.members.phase[_rises(X) | _rises(-X)] = UNWATCHED

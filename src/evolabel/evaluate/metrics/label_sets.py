@@ -48,7 +48,7 @@ class LabelSetMetric(Metric):
         n_labels = rows.scores.shape[1]
         if self._thresholds.ndim and len(self._thresholds) < n_labels:
             raise DataError(
-                f"{n_labels} labels came, but {self!r} has {len(self._thresholds)} thresholds; "
+                f"got {n_labels} labels, but {self!r} has {len(self._thresholds)} thresholds; "
                 "give one per label, or one for all"
             )
         thresholds = self._thresholds[:n_labels] if self._thresholds.ndim else self._thresholds

@@ -55,7 +55,7 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
     ----------
     classifier : EvolvingFuzzyClassifier
     top : int
-        Rules drawn at most: threshold rules that are alive, then those that lived longest.
+        Rules drawn at most: threshold rules that are alive, then those kept longest.
     ax : matplotlib Axes, optional
         Axes to draw on; a new figure by default.
     """
@@ -79,7 +79,7 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
     ticks = [words.get(life.rule) or canvas.short(names.get(life.rule, f"rule {life.rule}")) for life in shown]
     ax.set_yticks(range(len(shown)), ticks, fontsize=8)
     ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="samples seen")
-    longest = "those that lived longest" if not words else "alive thresholds, then the longest lives"
+    longest = "those kept longest" if not words else "alive thresholds, then the longest lives"
     which = canvas.of_all(len(shown), len(known), "rules", longest)
     canvas.tidy(ax, f"Lives of rules: {which} (black: alive)")
     canvas.legend_beside(ax)

@@ -93,7 +93,7 @@ def prune(k: int, thresholds: Thresholds) -> None:
             make_leaf(k, a, t, work.nodes[0])
             v[:] = 0.0
             v[TO_WAIT] = FIRST_TRIAL
-    if t.feature[k, 0] == LEAF:  # a new tree earns its say anew
+    if t.feature[k, 0] == LEAF:  # no split is left: alarm and gate of label k start anew
         t.alarms[k] = 0.0
         if not thresholds.exclusive or thresholds.first == 1:
             t.gate[k] = 0.0

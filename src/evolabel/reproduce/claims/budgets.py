@@ -148,7 +148,7 @@ def _ten_percent_suffice(found: ProfileResults) -> Measured:
     """The paper's conclusion, over all of its sets that were run."""
     gains = {name: found.gain(name, "samples-10", "ours") for name in PAPER_SETS if name in found.results.sizes}
     if not gains:
-        raise NoResultError("none of the paper's sets was run")
+        raise NoResultError("none of the paper's sets was run; call evolabel reproduce")
     lost = [name for name, change in gains.items() if change < -MAX_LOSS]
     return Measured(
         2 * len(lost) < len(gains),

@@ -36,7 +36,7 @@ def _faster_than(rival: str, ratio: float, sets: tuple[str, ...], note: str = ""
 
 
 def _why_slow(found: ProfileResults, name: str, rival: str) -> str:
-    """The numbers of rules, which the search of each method chooses."""
+    """Return a sentence on the numbers of rules that the searches of ours and of `rival` chose on `name` in `found`."""
     labels = found.size(name).labels
     mine, others = (found.run(name, method).rules for method in ("ours", rival))
     step = ", each with a correlation step, which rivals do not have" if found.profile == "paper" else ""

@@ -22,7 +22,10 @@ class ServiceLimits(NamedTuple):
 
     @classmethod
     def of(cls, *, queue: int, rows: int, min_free_mb: int, model_mb: int, sse: int) -> "ServiceLimits":
-        """Return the limits for the numbers of a configuration, of which two are in megabytes."""
+        """Return the limits for the numbers of a configuration: `queue`, `rows` and `sse` as they are.
+
+        `min_free_mb` (10^6 bytes) and `model_mb` (2^20 bytes) are converted to bytes.
+        """
         return cls(queue, rows, min_free_mb * _MEGABYTE, model_mb * _MEBIBYTE, sse)
 
 
