@@ -24,7 +24,7 @@ Rules = list[list[Bounds]]
 
 
 def conditions_of(classifier: EvolvingFuzzyClassifier) -> dict[str, Rules]:
-    """Return the threshold rules of every label of `classifier` in which they have a say, by name of the label."""
+    """Return the threshold rules of every label of `classifier` for which they are used, by name of the label."""
     return {
         found.label: [[Bounds(c.feature, c.low, c.high) for c in rule.conditions] for rule in found.rules]
         for found in classifier.rules_.thresholds

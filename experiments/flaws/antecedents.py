@@ -111,11 +111,11 @@ def crowded_memberships() -> Finding:
             distances(z, 10, centres, np.ones((11, p)), np.ones(p), D[i])
             distances(z, 10, centres, np.full((11, p), 100.0), np.ones(p), far[i])
         vanished = float((np.exp(-0.5 * p * far[:, 1:]).sum(axis=1) == 0.0).mean())
-        say = [_effective_rules(D, T / p) for T in (1.0, np.sqrt(p), 0.1 * p)]
-        numbers |= {f"vanished_{p}": vanished, f"one_{p}": say[0], f"sqrt_{p}": say[1], f"tenth_{p}": say[2]}
+        counts = [_effective_rules(D, T / p) for T in (1.0, np.sqrt(p), 0.1 * p)]
+        numbers |= {f"vanished_{p}": vanished, f"one_{p}": counts[0], f"sqrt_{p}": counts[1], f"tenth_{p}": counts[2]}
         numbers[f"sum_{p}"] = _membership_sum(far, 1.0 / p)
-        rows.append(f"| {p} | {100 * vanished:.0f} % | " + " | ".join(f"{n:.1f}" for n in say) + " |")
-    head = '| p | all memberships 0 | rules with a say, T = 1 | `"sqrt"` | `"0.1p"` |\n|---|---|---|---|---|'
+        rows.append(f"| {p} | {100 * vanished:.0f} % | " + " | ".join(f"{n:.1f}" for n in counts) + " |")
+    head = '| p | all memberships 0 | effective rules, T = 1 | `"sqrt"` | `"0.1p"` |\n|---|---|---|---|---|'
     return Finding(numbers, "\n".join([head, *rows]))
 
 

@@ -1,4 +1,4 @@
-"""Questions use the final outputs: those of the threshold rules where they have a say."""
+"""Questions use the final outputs: those of the threshold rules where these are used."""
 
 import copy
 
@@ -14,7 +14,7 @@ WAYS = {"in one call of a kernel": 1, "many rows at once": 300}
 
 @pytest.fixture(scope="module")
 def conjunction():
-    """Rows and a label that two thresholds decide, and a classifier whose threshold rules have a say."""
+    """Rows and a label that two thresholds decide, and a classifier whose threshold rules are used."""
     X = np.random.default_rng(0).random((2600, 6))
     Y = ((X[:, 1] > 0.6) & (X[:, 4] < 0.5)).astype(float)[:, None]
     clf = EvolvingFuzzyClassifier().partial_fit(X[:2000], Y[:2000])

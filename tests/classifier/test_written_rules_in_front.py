@@ -127,11 +127,11 @@ def test_a_rule_that_is_worse_beyond_doubt_has_no_say_and_an_event_says_so():
     clf, number = contradicted()
     told = [event for event in clf.events_ if event.kind == "rule contradicted"]
     assert [(event.rule, event.label) for event in told] == [(number, "jam")]
-    assert f'rule {number} has no say in label "jam" any more: written 10%, in' in str(told[0])
+    assert f'rule {number} is no longer used for label "jam": written 10%, in' in str(told[0])
     outcome = clf.rules_.written[0].outcomes[0]
     assert not outcome.has_say
     assert "jam: written: 10 %; " in clf.rules_.text
-    assert "so far: 100 %; worse than without it beyond doubt: it has no say here" in clf.rules_.text
+    assert "so far: 100 %; worse than without it beyond doubt: it is not used here" in clf.rules_.text
     assert clf.predict(row(0.0, 0.0, 1.5))[0, 1] == 1
     assert clf.explain(row(0.0, 0.0, 1.5)).deciding == (None, None, None)
 
@@ -159,7 +159,7 @@ def test_a_rule_that_the_data_have_corrected_has_a_say_again():
     told = [event for event in clf.events_ if event.kind == "rule restored"]
     assert told, "the rule was never restored"
     assert (told[0].rule, told[0].label) == (number, "jam")
-    assert "has a say in label" in str(told[0])
+    assert "is used for label" in str(told[0])
 
 
 def test_a_locked_rule_keeps_its_answer_and_counts_its_rows(clf):

@@ -127,7 +127,7 @@ def test_weights_and_confidences_of_one_are_no_weights(given):
 
 @pytest.mark.compiled
 def test_without_say_outputs_are_those_of_the_model_without_threshold_rules():
-    """Noise has no say: bit for bit the same. Once a gate has opened, all earlier outputs are still the same."""
+    """Noise opens no gate: bit for bit the same. Once a gate has opened, all earlier outputs are still the same."""
     rng = np.random.default_rng(7)
     noise = rng.normal(size=(1200, 4)), (rng.random((1200, 2)) < 0.4).astype(float)
     for X, Y in (noise, streams_of(1200)[:2]):

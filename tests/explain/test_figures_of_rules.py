@@ -146,5 +146,5 @@ def test_a_written_rule_has_a_life_with_a_name_and_what_the_data_did_to_it(strea
     assert not lives(clf.figure_data())[number].alive
     axes = figures.life_lines(clf, top=100)
     marks = {mark.get_label() for mark in axes.collections}
-    assert {"written rule contradicted by the data", "written rule has a say again"} <= marks
+    assert {"written rule contradicted by the data", "written rule is used again"} <= marks
     assert "hot" in [text.get_text() for text in axes.get_yticklabels()]

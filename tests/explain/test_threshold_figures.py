@@ -64,9 +64,9 @@ def test_given_axes_are_drawn_on_and_the_model_stays_as_it_is(draw, pump, state_
 
 @pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
 def test_labels_without_a_say_are_refused(draw, pump, six_rules, warming):
-    with pytest.raises(DataError, match="no say in label 'idle'; they have one in leak"):
+    with pytest.raises(DataError, match="not used for label 'idle', only for leak"):
         draw(pump, label="idle")
-    with pytest.raises(DataError, match="no say in any label"):
+    with pytest.raises(DataError, match="not used for any label"):
         draw(six_rules)
     with pytest.raises(StateError, match="warm-up"):
         draw(warming)

@@ -1,4 +1,4 @@
-"""One sample explained where threshold rules have a say: parts add up, the rule is named, changes cross an edge."""
+"""One sample explained where threshold rules are used: parts add up, the rule is named, changes cross an edge."""
 
 import json
 from dataclasses import replace

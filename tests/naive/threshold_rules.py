@@ -37,7 +37,7 @@ class NaiveGate:
         return np.array([*vars(self).values()], float)
 
     def mixed(self, f: float, g: float) -> float:
-        """Output that is compared with f: a tree without a say is tried with a quarter."""
+        """Output that is compared with f: a tree that is not used is tried with a quarter."""
         e = clip(f, 0.0, 1.0)
         return e + max(0.25, self.say) * (g - e)
 
@@ -241,7 +241,7 @@ class NaiveThresholds:
         self.bins[j] = trials.bin_edges(np.array([row.x[j] for row in self.rows[-2000:]]))
 
     def most_work(self) -> int:
-        """Values that a turn may read: 400,000; if no tree has a say although all saw a full ring, seldom 100,000."""
+        """Values that a turn may read: 400,000; if no tree is used although all saw a full ring, seldom 100,000."""
         idle = [not one.gate.is_open and len(self.rows) - one.since >= 2000 for one in self.labels[self.first :]]
         seldom = 100_000 if len(self.rows) % 200 == 0 else 0
         return seldom if all(idle) else 400_000

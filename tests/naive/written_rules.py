@@ -63,7 +63,7 @@ class NaiveRule:
 
 
 class NaiveWritten:
-    """The list: the first rule that holds and has a say answers."""
+    """The list: the first rule that holds and is used answers."""
 
     def __init__(self, rules: list[NaiveRule], K: int, *, exclusive: bool = False) -> None:
         self.rules, self.K, self.exclusive = rules, K, exclusive

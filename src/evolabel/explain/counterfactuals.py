@@ -2,7 +2,7 @@
 
 With the memberships held fixed, the output is linear in every scaled feature: y_c moves by sum_i psi_i w_ijc per unit
 of feature j. So the change that brings a label to its border has a closed form within the active rules. Where threshold
-rules or written rules have a say in a label, changes that cross an edge on the path of the sample, or an end of a
+rules or written rules are used for a label, changes that cross an edge on the path of the sample, or an end of a
 written rule, are tried as well. What lies farther away is found by a search over all features (`change_search`).
 
 The outputs of the whole model, whose memberships change as well, must confirm a change, or a somewhat larger one of the
@@ -98,7 +98,7 @@ def find_counterfactuals(
         Outputs of the model for raw rows, which confirm a change.
     edges : sequence of tuple of PathEdge
         For each label the edges on the path of the sample through its tree, and the ends of written rules; empty
-        tuples, or no tuples at all, where neither have a say.
+        tuples, or no tuples at all, where neither are used.
     turns : int
         Most changes per label; each is of another feature, or of another categorical column.
     """

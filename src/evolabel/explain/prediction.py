@@ -56,7 +56,7 @@ class Explanation:
         psi_i r_j w_ijc. They sum to the output, eq. (2); where drift is followed, with `linear`, w_ijc being the mean
         of slow and fast member, times the weight of both.
     thresholds : array of shape (n_labels,)
-        What the threshold rules add to each label; 0 where they have no say.
+        What the threshold rules add to each label; 0 where they are not used.
     written : array of shape (n_labels,)
         What written rules add to that: the difference between their answer and the output without them.
     feature_names, label_names : list of str
@@ -81,7 +81,7 @@ class Explanation:
     corrected : array of shape (n_features,), optional
         The sample after these corrections; None where nothing was corrected.
     paths : tuple of ThresholdPath or None
-        For each label the path of the sample through the tree of thresholds; None where it has no say. May be empty.
+        For each label the path of the sample through the tree of thresholds; None where it is not used. May be empty.
     unfamiliar : tuple of str
         Values of the sample far outside the range seen, and texts never seen, in words.
     deciding : tuple of WrittenRule or None
@@ -305,7 +305,7 @@ def _text_named(why: Explanation, fact: list[int], style: Style) -> str:
 
 
 def _path(why: Explanation, c: int) -> ThresholdPath | None:
-    """Return the path of the sample through the tree of label `c`; None where it has no say."""
+    """Return the path of the sample through the tree of label `c`; None where it is not used."""
     return why.paths[c] if why.paths else None
 
 

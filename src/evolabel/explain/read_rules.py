@@ -75,9 +75,9 @@ def read_rules(
 
 
 def _relevant_features(trees: TreeReader) -> BoolArray | None:
-    """Return which features matter for each label, (n_labels, n_features): all where its tree has no say.
+    """Return which features matter for each label, (n_labels, n_features): all where its tree is not used.
 
-    None where no tree has a say.
+    None where no tree is used.
     """
     if not trees.open_labels:
         return None

@@ -74,12 +74,12 @@ class TreeReader:
 
     @property
     def open_labels(self) -> list[int]:
-        """Labels whose tree has a say, and is their own."""
+        """Labels whose tree is used, and is their own."""
         t = self.arrays
         return [k for k in range(self.first, len(self.labels)) if t.gate[k, IS_OPEN] > 0.0 and t.feature[k, 0] >= 0]
 
     def tree_of(self, label: int) -> int | None:
-        """Return the tree that has a say in `label`; None where there is none."""
+        """Return the tree that is used for `label`; None where there is none."""
         k = max(label, self.first)
         return k if k in self.open_labels else None
 
@@ -192,7 +192,7 @@ def tree_reader(model: Model, feature_names: list[str], label_names: list[str]) 
 
 
 def read_threshold_rules(model: Model, feature_names: list[str], label_names: list[str]) -> list[LabelRules]:
-    """Return the threshold rules of each label of `model` in which they have a say.
+    """Return the threshold rules of each label of `model` for which they are used.
 
     `feature_names` and `label_names` are the names of its columns.
     """

@@ -244,7 +244,7 @@ class RuleSet(list[Rule]):
     written : iterable of WrittenRule
         Rules that people wrote, in their order; they are printed first.
     thresholds : iterable of LabelRules
-        Threshold rules of the labels in which they have a say; they are printed next.
+        Threshold rules of the labels for which they are used; they are printed next.
     searched : bool
         Whether thresholds were looked for in enough rows to say so where there are none.
     n_all : int, optional

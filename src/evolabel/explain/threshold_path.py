@@ -79,7 +79,7 @@ class ThresholdPath:
 def threshold_paths(
     trees: TreeReader | None, x: FloatArray, decided: Sequence[object] = ()
 ) -> tuple[ThresholdPath | None, ...]:
-    """Return for each label the path of the corrected sample `x` through its tree; None where no tree has a say.
+    """Return for each label the path of the corrected sample `x` through its tree; None where no tree is used.
 
     Two classes share one tree, so both have its path. Labels for which `decided`, if it is not empty, has a written
     rule have no path. Empty without `trees`.

@@ -33,7 +33,7 @@ class WrittenOutcome:
     answer : float or None
         What the rule answers: both together. None: nothing is known, because its confidence is 0.
     has_say : bool
-        False where the error is smaller without the rule, beyond doubt.
+        Whether the rule is used for the label; False where the error is smaller without it, beyond doubt.
     """
 
     label: str
@@ -46,7 +46,7 @@ class WrittenOutcome:
     def words(self, style: Style = one_line) -> str:
         """Return the line about the label, with its name in this `style`."""
         data = "no samples so far" if self.share is None else f"{samples(self.support)} so far: {percent(self.share)}"
-        doubt = "" if self.has_say else "; worse than without it beyond doubt: it has no say here"
+        doubt = "" if self.has_say else "; worse than without it beyond doubt: it is not used here"
         return f"{style(self.label)}: written: {percent(self.written)}; {data}{doubt}"
 
 

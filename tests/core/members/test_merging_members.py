@@ -111,7 +111,7 @@ def test_logits_of_the_linear_members_are_averaged_by_their_answers():
 def test_merging_with_an_empty_sibling_changes_no_answer_and_no_member():
     X, Y = flipped(1500, 1200, seed=2)
     clf = classifier_of(X, Y)
-    clf.partial_fit(X[80:1218], Y[80:1218])  # in the middle of a drift: all members have a say
+    clf.partial_fit(X[80:1218], Y[80:1218])  # in the middle of a drift: all members have a weight
     before, answers = clf.inner.any_model.trained().members, clf.decision_function(X)
     clf.merge(clf.sibling())
     np.testing.assert_allclose(clf.decision_function(X), answers, atol=1e-9)
@@ -151,7 +151,7 @@ def test_labels_in_another_order_are_the_same_labels():
 
 @pytest.mark.parametrize("in_drift", [False, True])
 def test_a_label_that_only_one_side_has_keeps_its_answers(in_drift):
-    """In all members, also where the fast member has a say."""
+    """In all members, also where the fast member has a weight."""
     X, Y = flipped(2500, 1200 if in_drift else 5000, seed=6, label=2)
     end = 1235 if in_drift else 1600
     two = classifier_of(X, named(Y[:, :2], ["a", "b"]))

@@ -37,7 +37,7 @@ class LabelDrift:
         Sample at which this state began; None while "calm".
     error : float
         Mean squared error of the outputs over the last answers, 50 or more; NaN before there are any. Where threshold
-        rules have a say in the label, it is the error of their own answers.
+        rules are used for the label, it is the error of their own answers.
     calm_error : float
         The same in calm times.
     weights : dict of str to float
@@ -58,7 +58,7 @@ class LabelDrift:
 
 
 def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRules | None" = None) -> list[LabelDrift]:
-    """Return the state of each of `n_labels` labels of `rules`; errors are those of `thresholds` where they have a say.
+    """Return the state of each of `n_labels` labels of `rules`; errors are those of `thresholds` where they are used.
 
     Without rules (during the warm-up), or where drift is not followed, every label is calm and the slow member answers.
     """

@@ -12,9 +12,9 @@ EDITS = ("added", "edited", "renamed", "locked", "unlocked", "moved", "merged by
 # the rules were learned anew from recent rows; a sensor reads other values, and is corrected; a feature has other
 # values, and is not.
 SHIFTS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
-# Changes of a threshold rule: it has got a say, an edge of its path has moved, or it is no more.
+# Changes of a threshold rule: its use begins, an edge of its path has moved, or it is no more.
 THRESHOLD_CHANGES = ("rule found", "edge moved", "rule gone")
-# Changes of a written rule: without it the error is smaller beyond doubt, so it has no say; it has a say again; it is
+# Changes of a written rule: without it the error is smaller beyond doubt, so it is not used; it is used again; it is
 # no more, because a feature that it names is gone.
 WRITTEN_CHANGES = ("rule contradicted", "rule restored", "rule dropped")
 EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS, *THRESHOLD_CHANGES, *WRITTEN_CHANGES)
@@ -98,8 +98,8 @@ class Event(NamedTuple):
             "rule found": f"threshold rule {self.rule} for label {label} was found",
             "edge moved": f"an edge of label {label} moved: {feature} {self.before:.4g} -> {self.after:.4g}",
             "rule gone": f"threshold rule {self.rule} for label {label} is gone",
-            "rule contradicted": f"rule {self.rule} has no say in label {label} any more: {found}",
-            "rule restored": f"rule {self.rule} has a say in label {label} again: {found}",
+            "rule contradicted": f"rule {self.rule} is no longer used for label {label}: {found}",
+            "rule restored": f"rule {self.rule} is used for label {label} again: {found}",
             "rule dropped": f"rule {self.rule} was removed, because a feature that it names is gone",
         }
         word = ", now" if self.kind == "edge moved" else ":"

@@ -62,7 +62,7 @@ def all_figures(
 def threshold_figures(classifier: Drawable, sample: object = None) -> Iterator[CaptionedFigure]:
     """Yield the tree, the edges and the path of a raw `sample`, if given, of labels with threshold rules.
 
-    There are none where threshold rules of `classifier` have no say; of many labels the first few are drawn.
+    There are none where threshold rules of `classifier` are not used; of many labels the first few are drawn.
     """
     data = classifier.figure_data()
     trees = data.trees

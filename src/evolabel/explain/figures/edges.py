@@ -40,7 +40,7 @@ def feature_edges(
     feature : name or column number, optional
         By default that of the first edge of the label.
     label : name or column number, optional
-        A label in which threshold rules have a say; by default the first, or the first with an edge in `feature`.
+        A label for which threshold rules are used; by default the first, or the first with an edge in `feature`.
     ax : matplotlib Axes, optional
         Axes to draw on; a new figure by default.
     """

@@ -55,17 +55,17 @@ class FigureData:
         return tree_reader(self.model, self.feature_names, self.label_names)
 
     def tree_of_label(self, label: int | str | None) -> tuple[TreeReader, int]:
-        """Return the trees, and the number of the one that has a say in `label`, a name or a column number.
+        """Return the trees, and the number of the one that is used for `label`, a name or a column number.
 
-        None: the first label in which threshold rules have a say; DataError where there is none.
+        None: the first label for which threshold rules are used; DataError where there is none.
         """
         trees = self.trees
         if trees is None or not trees.open_labels:
-            raise DataError("threshold rules have no say in any label, so there is no tree to draw")
+            raise DataError("threshold rules are not used for any label, so there is no tree to draw")
         k = trees.open_labels[0] if label is None else trees.tree_of(self.label_index(label))
         if k is None:
             names = first_names([self.label_names[k] for k in trees.open_labels])
-            raise DataError(f"threshold rules have no say in label {label!r}; they have one in {names}")
+            raise DataError(f"threshold rules are not used for label {label!r}, only for {names}")
         return trees, k
 
     def feature_index(self, feature: int | str) -> int:

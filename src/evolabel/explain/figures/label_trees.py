@@ -28,7 +28,7 @@ def threshold_tree(classifier: Drawable, label: int | str | None = None, *, ax: 
     ----------
     classifier : EvolvingFuzzyClassifier
     label : name or column number, optional
-        A label in which threshold rules have a say; by default the first.
+        A label for which threshold rules are used; by default the first.
     ax : matplotlib Axes, optional
         Axes to draw on; a new figure by default.
     """

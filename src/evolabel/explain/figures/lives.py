@@ -27,7 +27,7 @@ _MARKS = {
     "rule found": ("^", canvas.BLUE, "threshold rule found"),
     "rule gone": ("v", canvas.VERMILION, "threshold rule gone"),
     "rule contradicted": ("x", canvas.VERMILION, "written rule contradicted by the data"),
-    "rule restored": ("+", canvas.BLUE, "written rule has a say again"),
+    "rule restored": ("+", canvas.BLUE, "written rule is used again"),
     "rule dropped": ("X", canvas.VERMILION, "written rule of a feature that is gone"),
     "act": ("*", canvas.PINK, "changed by hand"),
 }

@@ -53,7 +53,7 @@ def sample_path(classifier: Drawable, x: object, label: int | str | None = None,
     x : array of shape (n_features,) or (1, n_features)
         The raw sample.
     label : name or column number, optional
-        A label in which threshold rules have a say; by default the one with the largest output.
+        A label for which threshold rules are used; by default the one with the largest output.
     ax : matplotlib Axes, optional
         Axes to draw on; a new figure by default.
     """

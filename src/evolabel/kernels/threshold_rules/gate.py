@@ -27,7 +27,7 @@ from evolabel.kernels.threshold_rules.state import (
 from evolabel.typing import FloatArray
 
 GATE_FADE = 0.999  # of the sums of a gate and of the gains of subtrees, per row
-LEAST_SAY = 0.25  # weight of g at which a tree that has no say yet is tried
+LEAST_SAY = 0.25  # weight of g at which a tree that is not used yet is tried
 NO_SQUARES = 0.05  # added under the root, so that a few rows do not open a gate
 NO_DECISIONS = 1.0
 LEAST_SPREAD = 0.5

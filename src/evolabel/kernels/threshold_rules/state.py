@@ -12,7 +12,7 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | edge     | (K, NODES, 3) | exact   | e, its half-width u, and 1 where missing values go left                      |
 | sums     | (K, NODES, 5) | exact   | fading sums of 1, f, f^2, y and f y over the rows that reached the node      |
 | visits   | (K, NODES, 5) | exact   | see `SINCE_TRIAL` ... below                                                  |
-| number   | (K, NODES)    | exact   | number of the rule of a leaf, -1: it has had no say yet                      |
+| number   | (K, NODES)    | exact   | number of the rule of a leaf, -1: it has not been used yet                   |
 | logged   | (K, NODES)    | exact   | edge of an inner node when it was last logged as an event; NaN: never        |
 | gate     | (K, 8)        | exact   | see `GAIN` ... below                                                         |
 | alarms   | (K, 10)       | exact   | alarm on the squared error of the tree (`kernels.members.alarm`)             |

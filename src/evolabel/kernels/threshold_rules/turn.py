@@ -31,8 +31,8 @@ from evolabel.kernels.threshold_rules.structure import FIRST_WAIT, make_leaf
 from evolabel.kernels.threshold_rules.trial import cost_of_trial, try_leaf
 
 MOST_WORK = 400_000  # values that are read in one turn
-IDLE_WORK = 100_000  # values that are read in one turn while no tree has a say
-IDLE_TURNS = 4  # while no tree has a say, one turn in so many reads values
+IDLE_WORK = 100_000  # values that are read in one turn while no tree is used
+IDLE_TURNS = 4  # while no tree is used, one turn in so many reads values
 EDGE_WORK = 60  # values that a row counts for when edges are moved
 
 KEEP = 0.5  # standard errors of the gain below which a subtree is pruned
@@ -103,7 +103,7 @@ def prune(k: int, thresholds: Thresholds) -> None:
 def work_of_turn(thresholds: Thresholds) -> int:
     """Return the values that a turn may read.
 
-    Where no tree has a say after a whole ring, one turn in `IDLE_TURNS` reads `IDLE_WORK` values, the others none.
+    Where no tree is used after a whole ring, one turn in `IDLE_TURNS` reads `IDLE_WORK` values, the others none.
     """
     t = thresholds.arrays
     for k in range(thresholds.first, t.feature.shape[0]):

@@ -1,4 +1,4 @@
-"""What written rules answer: for each label the first rule that mentions it, holds, and has a say.
+"""What written rules answer: for each label the first rule that mentions it, holds, and is used.
 
 A rule answers its written share and the labels of its rows together: (prior share + positives) / (prior + rows). Of
 classes it answers all: those that it does not mention share the rest in proportion to their outputs without the rule.
@@ -82,7 +82,7 @@ def answer_all(i: int, f: FloatArray, w: Written, out: FloatArray) -> None:
 
 @inner
 def put_answer(i: int, w: Written, own: FloatArray, out: FloatArray) -> None:
-    """Replace the outputs `out` of a row by the answers `own` of rule i of `w` to the labels in which it has a say."""
+    """Replace the outputs `out` of a row by the answers `own` of rule i of `w` to the labels for which it is used."""
     for k in range(out.shape[0]):
         if has_say(i, k, w):
             out[k] = own[k]

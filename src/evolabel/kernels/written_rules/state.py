@@ -11,7 +11,7 @@
 | positives   | (n, K) | the same of those with the label                                                              |
 | gain        | (n, K) | fading sum of the squared error without the rule minus that with it                           |
 | squares     | (n, K) | fading sum of the squares of that difference                                                  |
-| closed      | (n, K) | 1: without the rule the error is smaller beyond doubt, so it has no say for the label         |
+| closed      | (n, K) | 1: without the rule the error is smaller beyond doubt, so it is not used for the label        |
 
 A feature that is not named has no ends. Classes exclude each other: a rule answers for all of them, and its gate is the
 same for all classes that it mentions.
@@ -47,7 +47,7 @@ class Written(NamedTuple):
     """Written rules as kernels take them, with scratch arrays for one row, (4, K).
 
     `exclusive`: the labels are classes, of which one is true. `gate_error`: standard errors by which a rule must be
-    worse before it has no say.
+    worse before it is no longer used.
     """
 
     arrays: WrittenArrays

@@ -1,6 +1,6 @@
 """Lives of threshold rules: their numbers, and events when they are found, moved or gone, and when a label drifts.
 
-A leaf of a tree with a say is a rule. It keeps its number as long as its path asks about the same features; its edges
+A leaf of a tree that is used is a rule. It keeps its number as long as its path asks about the same features; its edges
 may move. An edge that has moved by more than its uncertainty since it was last logged is an event.
 """
 
@@ -23,7 +23,7 @@ def log_turn(t: ThresholdArrays, before: IntArray, rules: RuleBase) -> None:
 
     `before` are the numbers from before the turn.
     """
-    if not t.gate[:, IS_OPEN].any() and before.max() < 0 and t.episode.max() < 0:  # no rule has or had a say
+    if not t.gate[:, IS_OPEN].any() and before.max() < 0 and t.episode.max() < 0:  # no rule is or was used
         return
     t.number[t.feature != LEAF] = -1
     log_gone(t, before, rules)
@@ -81,7 +81,7 @@ def _largest_below(t: ThresholdArrays, label: int, node: int) -> int:
 
 
 def _log_drifts(t: ThresholdArrays, rules: RuleBase) -> None:
-    """Log with `rules` the labels whose tree in `t` has raised its alarm while it had a say, or is calm again."""
+    """Log with `rules` the labels whose tree in `t` has raised its alarm while it was used, or is calm again."""
     now = int(t.clock[LEARNED])
     raised = (t.alarms[:, IS_RAISED] > 0.0) & (t.alarms[:, RAISED_AT] >= now - EVERY)
     for label in np.flatnonzero(raised & (t.gate[:, IS_OPEN] > 0.0) & (t.episode < 0)).tolist():

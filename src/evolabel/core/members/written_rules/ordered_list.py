@@ -24,7 +24,7 @@ _answer_written, _leave_out, _learn_written = direct(answer_written), direct(lea
 
 
 class WrittenRules:
-    """Refiner (`core.protocols`): for each label the first written rule that mentions it, holds, and has a say.
+    """Refiner (`core.protocols`): for each label the first written rule that mentions it, holds, and is used.
 
     Parameters
     ----------
