@@ -1,9 +1,11 @@
-"""Places of Python files that use a word of `tests/banned_words.txt`: one line per place, exit code 1 if there is one.
+"""Places that use a word or phrase of `tests/banned_words.txt`: one line per place, exit code 1 if there is one.
 
-    python tools/plain_words.py src/evolabel/streams [more files or folders] [--words FILE]
+    python tools/plain_words.py src/evolabel/streams README.md docs [more files or folders] [--words FILE]
 
-Read are docstrings, comments, messages (every string of two words or more) and the names a file defines (functions,
-classes, arguments, attributes, variables). Only the standard library; nothing is imported or run.
+Of Python files docstrings, comments, messages (every string of two words or more) and the names that a file defines
+(functions, classes, arguments, attributes, variables) are read; of Markdown all but fenced blocks of code; of TOML the
+values, not the keys; of HTML templates the text that is shown. In a folder these are the files `*.py`, `*.md`,
+`en.toml`, `*.html` and `*.jinja`. Only the standard library; nothing is imported or run.
 """
 
 import ast
@@ -18,11 +20,17 @@ from typing import NamedTuple
 WORDS_FILE = Path(__file__).resolve().parent.parent / "tests" / "banned_words.txt"
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ESCAPE = re.compile(r"\\.")
+_FENCE = re.compile(r"\s*(?:>\s*)?(`{3,}|~{3,})")
+_KEY = re.compile(r"\s*[\w.\"-]+\s*=")
+_JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_TAG = re.compile(r"<[!/a-zA-Z][^>]*>")
+_SHOWN = re.compile(r"\b(?:alt|title|aria-label|placeholder)=\"([^\"]*)\"")
+_PATTERNS = ("*.py", "*.md", "en.toml", "*.html", "*.jinja")
 _DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Place(NamedTuple):
-    """A banned word in a file: `kind` is "docstring or message", "comment" or "name"."""
+    """A banned word in a file: `kind` is "docstring or message", "comment", "name" or "text"."""
 
     path: Path
     line: int
@@ -50,32 +58,81 @@ def main(arguments: list[str]) -> None:
 
 
 def read_words(path: Path) -> dict[str, str]:
-    """Return the banned words of the file `path`, each with what to write instead."""
+    """Return the banned words and phrases of the file `path`, each with what to write instead."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     pairs = [line.partition(":") for line in lines if line and not line.startswith("#")]
     return {word.strip().lower(): instead.strip() for word, _, instead in pairs}
 
 
 def places_below(path: Path, banned: dict[str, str]) -> list[Place]:
-    """Return the places of the file `path`, or of every Python file below the folder `path`, in order."""
-    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    """Return the places of the file `path`, or of every file below the folder `path` that has words, in order."""
+    files = sorted(file for pattern in _PATTERNS for file in path.rglob(pattern)) if path.is_dir() else [path]
     return [place for file in files for place in places_of(file, banned)]
 
 
 def places_of(path: Path, banned: dict[str, str]) -> list[Place]:
-    """Return the places of one file `path` that use a word of `banned`, by line."""
+    """Return the places of one file `path` that use a word or phrase of `banned`, by line."""
     text = path.read_text(encoding="utf-8")
-    if banned.keys().isdisjoint(map(str.lower, _WORD.findall(_ESCAPE.sub(" ", text)))):
+    if not _found(_ESCAPE.sub(" ", text), banned):
         return []  # to read the parts of a file takes most of the time
-    pieces = [*_comments(text), *_strings_and_names(ast.parse(text))]
     found = {
-        Place(path, line + offset, kind, word.lower(), banned[word.lower()])
-        for line, kind, piece in pieces
-        for offset, part in enumerate(piece.split("\n"))
-        for word in _WORD.findall(part)
-        if word.lower() in banned
+        Place(path, line + offset, kind, word, banned[word])
+        for line, kind, piece in _pieces(path.suffix, text)
+        for offset, word in _found(piece, banned)
     }
     return sorted(found, key=lambda place: (place.line, place.word))
+
+
+def _found(text: str, banned: dict[str, str]) -> list[tuple[int, str]]:
+    """Return the words and phrases of `banned` in `text`, each with the number of lines before it."""
+    found = [
+        (offset, word.lower())
+        for offset, part in enumerate(text.split("\n"))
+        for word in _WORD.findall(part)
+        if word.lower() in banned
+    ]
+    for phrase in (entry for entry in banned if " " in entry):
+        pattern = r"\b" + phrase.replace(" ", r"\s+") + r"\b"
+        found += [(text.count("\n", 0, match.start()), phrase) for match in re.finditer(pattern, text, re.IGNORECASE)]
+    return found
+
+
+def _pieces(suffix: str, text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield line, kind and text of all that is read of a file with this `suffix` and `text`."""
+    if suffix == ".py":
+        yield from _comments(text)
+        yield from _strings_and_names(ast.parse(text))
+    else:
+        read = {".md": _prose, ".toml": _values}.get(suffix, _shown)
+        yield 1, "text", read(text)
+
+
+def _prose(text: str) -> str:
+    """Return the Markdown `text` with empty lines in the places of fenced blocks of code."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        lines.append("" if fence or mark else line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+    return "\n".join(lines)
+
+
+def _values(text: str) -> str:
+    """Return the TOML `text` without its keys and headings."""
+    return "\n".join("" if line.startswith("[") else _KEY.sub("", line, count=1) for line in text.split("\n"))
+
+
+def _shown(text: str) -> str:
+    """Return the HTML template `text` without code and tags, except for attributes that are shown; lines stay."""
+
+    def attributes(tag: re.Match[str]) -> str:
+        return " ".join(_SHOWN.findall(tag[0])) + "\n" * tag[0].count("\n")
+
+    code_left_out = _JINJA.sub(lambda code: " " + "\n" * code[0].count("\n"), text)
+    return _TAG.sub(attributes, code_left_out)
 
 
 def _comments(text: str) -> Iterator[tuple[int, str, str]]:

@@ -123,7 +123,7 @@ def test_keys_of_the_page(anna, visit):
     said(page, "Skipped.")
     assert heading(page) != first
     page.keyboard.press("r")
-    said(page, "cannot tell")
+    said(page, "cannot decide")
     assert [status for _, status, _ in stored(service)] == ["refused"]
     if page.locator(".asked .ask-row").count() > 1:
         page.keyboard.press("y")

@@ -54,7 +54,7 @@ def merge_thresholds(mine: ThresholdRules, theirs: ThresholdRules, n_labels: int
 def _is_better(theirs: ThresholdArrays, mine: ThresholdArrays, label: int) -> bool:
     """Return whether the tree of `label` in `theirs` is to be preferred to that in `mine`.
 
-    A tree is preferred to none, one that is used to one that is not, then one whose error is known, then the smaller error.
+    A tree is preferred to none, one in use to one that is not, then one whose error is known, then the smaller error.
     """
     sides = theirs, mine
     for known in (
