@@ -44,7 +44,7 @@ house:  ## measures of the source against tools/house_limits.toml, which only ge
 	$(PYTHON) tools/check_house.py
 
 words: $(READY)  ## places that use a word of tests/banned_words.txt
-	$(BIN)/python tools/plain_words.py src/evolabel
+	$(BIN)/python tools/plain_words.py src/evolabel README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs
 
 public-api: $(READY)  ## write every public name and signature to tests/public_api.txt
 	$(BIN)/python tools/public_api.py

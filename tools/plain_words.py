@@ -67,7 +67,7 @@ def read_words(path: Path) -> dict[str, str]:
 def places_below(path: Path, banned: dict[str, str]) -> list[Place]:
     """Return the places of the file `path`, or of every file below the folder `path` that has words, in order."""
     files = sorted(file for pattern in _PATTERNS for file in path.rglob(pattern)) if path.is_dir() else [path]
-    return [place for file in files for place in places_of(file, banned)]
+    return [place for file in files if "_build" not in file.parts for place in places_of(file, banned)]
 
 
 def places_of(path: Path, banned: dict[str, str]) -> list[Place]:
