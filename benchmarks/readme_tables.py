@@ -87,12 +87,13 @@ def _scores(standings: list[dict[str, Any]]) -> dict[str, str]:
 
 def speed() -> str:
     found = result_files.read("update_speed")
-    heads = ["shape", "features x labels", "us per sample (answer + learn)", "BLAS floor, us", "ratio"]
+    heads = ["shape", "features x labels", "us per sample (answer + learn)", "rules alone", "BLAS floor, us", "ratio"]
     rows = [
         [
             row["shape"],
             f"{row['features']} x {row['labels']}",
             f"{row['us_per_sample']}",
+            f"{row['us_rules_alone']}",
             f"{row['floor_us']}",
             f"{row['ratio_to_floor']}",
             f"{row['row_by_row_extra_of_best_us']} ({row['row_by_row_extra_us']})",
@@ -106,7 +107,8 @@ def speed() -> str:
         + f"\n\nOver {flat['samples']:,} samples at water-quality's shape: {flat['first_tenth_us']} us per sample "
         f"in the first tenth ({flat['first_tenth_active_rules']}\nrules at work), {flat['last_tenth_us']} in the last "
         f"({flat['last_tenth_active_rules']}); memory grew by {flat['memory_growth_mb']} MB. Ratios below 1 are "
-        "possible because\nupdates are applied in blocks and labels that are 0 cost nothing."
+        'possible because\nupdates are applied in blocks and labels that are 0 cost nothing. "Rules alone" is '
+        "`follow_drift=False, threshold_rules=False`;\nthe ratio is theirs."
     )
 
 
