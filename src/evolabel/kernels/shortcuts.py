@@ -2,7 +2,7 @@
 
 | function of numba | what it repeats | here |
 |---|---|---|
-| `get_call_type` | the search for the types of an operation among all declared ones | one search per types |
+| `get_call_type` | the search for the types of an operation among all declared ones | once for the same types |
 | `get_function` | the search for what does not exist, such as `__array__` of an array | an error at once |
 | `get_abi_sizeof` | a module that LLVM reads, to find how many bytes a type takes | one module per type |
 | `PostProcessor.run` | when each variable is last used, after every step | after the step that reads it |
@@ -81,7 +81,7 @@ def _function_unless_missing(context: Any, function: Any, signature: Any, **name
 
 
 def _known_size(context: Any, llvm_type: Any) -> int:
-    """Return how many bytes a value of `llvm_type` takes on this machine, which `context` stands for."""
+    """Return how many bytes a value of `llvm_type` takes in the target `context`; LLVM is called once per type."""
     if llvm_type not in _sizes:
         _sizes[llvm_type] = _find_size(context, llvm_type)
     return _sizes[llvm_type]
@@ -94,7 +94,7 @@ def _follow_variables_if_read(steps: Any, emit_dels: bool = False, extend_lifeti
         _follow_variables(steps, emit_dels, extend_lifetimes)
         return
     function.blocks = _simplify(function.blocks)
-    function.variable_lifetime = _Lifetime(function.blocks)  # computed by the first who reads it
+    function.variable_lifetime = _Lifetime(function.blocks)  # computed when it is first read
     function.generator_info = None
 
 
