@@ -36,6 +36,14 @@ SHUFFLES = {
     "birds": range(10, 13),
     "mediamill-5k": range(10, 12),
 }
+
+
+class WithoutProbes(QuantileSelector):
+    """A selector that draws no sample at random."""
+
+    takes_priorities = False
+
+
 RANKS = (Ambiguity(), SoftCount(weight=0.5), VarianceReduction())
 DEFAULT = "soft count x variance reduction, tau = 10"
 WAYS: dict[str, dict[str, Any]] = {
@@ -44,6 +52,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "power 0.5 of the variance reduction": {"criteria": (SoftCount(), VarianceReduction(weight=0.5))},
     "soft count alone": {"criteria": "soft_count"},
     "ranks of ambiguity, soft count, variance reduction": {"criteria": RANKS, "selection": TokenSelector()},
+    "no sample drawn at random": {"selection": WithoutProbes(10.0)},
     "antecedent_rate 1": {"antecedent_rate": 1.0},
 }
 

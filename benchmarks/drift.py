@@ -12,8 +12,8 @@
 | sets    | PA and AP on the five data sets as in `accuracy.py`, as they are and with two pairs of labels swapped |
 | rare    | rows until "drift" when a rare label moves to the other tail, and false "drift" events if it stays    |
 | time    | processor time over 10,000 rows (best of 3, in turns), and bytes of the saved model                   |
-| asking  | accuracy with 10 % of the labels answered, chosen and drawn at random, "drift" events, and how many   |
-|         | answers a flipped label needs until "drift"                                                           |
+| asking  | accuracy with 10 % of the labels, or of the samples, answered, chosen and drawn at random, "drift"    |
+|         | events, and how many answers a flipped label needs until "drift"                                      |
 
 Beside them stand the figures of a prototype of the method on the same rows (benchmarks/results/drift_prototype.json,
 made once) and those of river's learners on seed 13 (`drift_peers.py`). The sets need EVOLABEL_DATA.
@@ -291,7 +291,7 @@ def timed(name: str, X: np.ndarray, Y: np.ndarray) -> dict[str, object]:
 
 
 def measure_asking(jobs: int) -> dict[str, Any]:
-    """Return the runs of learners that ask for 10 % of the labels, by stream, by way and seed by seed."""
+    """Return the runs of learners that ask for 10 % of labels or samples, by stream, by way and seed by seed."""
     return in_processes(jobs, on_asking, ((name,) for name in (*NINE, *PLAIN, "flip")))
 
 
@@ -311,14 +311,20 @@ class CountingAnnotator(SimulatedAnnotator):
 
 
 def on_asking(name: str, seed: int) -> dict[str, object]:
-    """Return accuracy and "drift" events if labels are chosen, and if they are drawn at random."""
+    """Return accuracy and "drift" events if labels or samples are chosen, and if they are drawn at random."""
     stream = make_stream(name, seed)
     initial, rest = slice(0, ASKED_FROM), slice(ASKED_FROM, None)
-    chance = {"criteria": "ambiguity", "selection": RandomSelector(seed)}
+    chance: dict[str, Any] = {"criteria": "ambiguity", "selection": RandomSelector(seed)}
+    ways: dict[str, tuple[str, dict[str, Any]]] = {
+        "chosen": ("labels", {}),
+        "random": ("labels", chance),
+        "chosen samples": ("samples", {}),
+        "random samples": ("samples", chance),
+    }
     found: dict[str, object] = {}
-    for way, settings in (("chosen", {}), ("random", chance)):
+    for way, (per, settings) in ways.items():
         annotator = CountingAnnotator(seed=seed)
-        learner = BudgetedLearner(None, ASKED_SHARE, "labels", annotator=annotator, **settings)
+        learner = BudgetedLearner(None, ASKED_SHARE, per, annotator=annotator, **settings)
         learner.fit(stream.X[initial], stream.Y[initial])
         if name == "flip":
             outputs, answers = outputs_and_answers(learner, annotator, stream)

@@ -29,7 +29,7 @@ def all_tables() -> str:
         "Data sets, following minus not following": lambda: sets(product["sets"]),
         "A rare label that moves to the other tail": lambda: rare(product["rare"], prototype.get("rare", {})),
         "Processor time and saved model": lambda: times(product["time"]),
-        "With 10 % of the labels answered": lambda: asking(product["asking"]),
+        "With 10 % of the labels, or of the samples, answered": lambda: asking(product["asking"]),
         "River's learners, one seed": lambda: beside_peers(peers["streams"], product.get("streams", {})),
         "Targets": lambda: targets(product, prototype),
     }
@@ -196,18 +196,19 @@ def times(found: list[dict[str, Any]]) -> str:
 
 
 def asking(found: dict[str, Any]) -> str:
-    """Return accuracy and "drift" events per run, if labels are chosen and if they are drawn at random."""
+    """Return accuracy and "drift" events per run of each way to ask."""
+    ways = list(found["flip"])
     rows = [
-        [name, *(number(mean_of(runs, key), 3) for runs in ways.values() for key in ("accuracy", "drift"))]
-        for name, ways in found.items()
+        [name, *(number(mean_of(runs[way], key), 3) for way in ways for key in ("accuracy", "drift"))]
+        for name, runs in found.items()
     ]
     for way, runs in found["flip"].items():
         noticed = [delays(run[key] for run in runs) for key in ("answers", "rows")]
-        rows.append([f'flip, {way}: answers; rows until "drift"', *noticed, "", ""])
+        rows.append([f'flip, {way}: answers; rows until "drift"', *noticed, *[""] * (2 * len(ways) - 2)])
     for title, names in (("mean of the nine", NINE), ("mean of the plain ones", PLAIN)):
-        means = [group_mean(found, way, names, key) for way in ("chosen", "random") for key in ("accuracy", "drift")]
+        means = [group_mean(found, way, names, key) for way in ways for key in ("accuracy", "drift")]
         rows.append([title, *(number(value) for value in means)])
-    return table(["stream", "chosen", '"drift"', "random", '"drift"'], rows)
+    return table(["stream", *(head for way in ways for head in (way, '"drift"'))], rows)
 
 
 def beside_peers(peers: dict[str, Any], product: dict[str, Any]) -> str:
@@ -325,19 +326,20 @@ def of_many_seeds(found: dict[str, Any]) -> list[Target]:
 
 
 def of_asking(found: dict[str, Any]) -> list[Target]:
-    """Return the targets of a learner that asks for 10 % of the labels."""
-    answers = [run["answers"] for run in found["flip"]["chosen"]]
-    drifts = sum(run["drift"] for name in PLAIN for run in found[name]["chosen"])
-    chosen, drawn = (group_mean(found, way, NINE) or 0.0 for way in ("chosen", "random"))
+    """Return the targets of learners that ask for 10 % of the labels, and of the samples."""
+    return [target for per, of in (("labels", ""), ("samples", " samples")) for target in of_asking_for(per, of, found)]
+
+
+def of_asking_for(per: str, of: str, found: dict[str, Any]) -> list[Target]:
+    """Return the targets of a learner that asks for 10 % of what `per` names; `of` is behind its ways in `found`."""
+    answers = [run["answers"] for run in found["flip"][f"chosen{of}"]]
+    drifts = sum(run["drift"] for name in PLAIN for run in found[name][f"chosen{of}"])
+    chosen, drawn = (group_mean(found, f"{way}{of}", NINE) or 0.0 for way in ("chosen", "random"))
+    noticed = within(answers, 60) == len(answers)
     return [
-        Target("10 % of the labels, nine streams, chosen - random", "> 0", signed(chosen - drawn), chosen > drawn),
-        Target('10 % of the labels, twins, false "drift" events', "0", str(drifts), drifts == 0),
-        Target(
-            '10 % of the labels, answers of a flipped label until "drift"',
-            "<= 60",
-            delays(answers),
-            within(answers, 60) == len(answers),
-        ),
+        Target(f"10 % of the {per}, nine streams, chosen - random", "> 0", signed(chosen - drawn), chosen > drawn),
+        Target(f'10 % of the {per}, twins, false "drift" events', "0", str(drifts), drifts == 0),
+        Target(f'10 % of the {per}, answers of a flipped label until "drift"', "<= 60", delays(answers), noticed),
     ]
 
 

@@ -27,8 +27,8 @@ from update_speed import INITIAL, SAMPLES, SHAPES, print_table, stream
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 
-REPEATS = 10
-PASSES = 10  # repetitions of the streamed rows, to measure the speed in a long stream instead of at its start
+REPEATS = 3
+PASSES = 4  # repetitions of the streamed rows, to measure the speed in a long stream instead of at its start
 BLOCK = 64  # rows per call of `next_query`, which checks all of them first
 MODES: dict[str, dict[str, Any]] = {
     "ambiguity": {"per": "samples", "criteria": "ambiguity"},

@@ -11,7 +11,7 @@ from evolabel.active.query_context import QueryContext
 from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
-from evolabel.active.scoring.priorities import is_probe, prioritise, probes
+from evolabel.active.scoring.priorities import is_probe, prioritise_labels, prioritise_samples, probes
 from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
@@ -200,13 +200,16 @@ class QueryStrategy:
         if context.novelty_weight is not None:
             values = selector.weighted(values, context.novelty_weight)
         if self._has_priorities(model, selector):
-            drifting = model.drifting
-            values = prioritise(values, self.bucket.seen + 1, self.bucket.budget, drifting)
+            number, budget, drifting = self.bucket.seen + 1, self.bucket.budget, model.drifting
+            if self.bucket.per == "labels":
+                values = prioritise_labels(values, number, budget, drifting)
+            else:
+                values = prioritise_samples(values, number, budget, in_drift=bool(drifting.any()))
         return outputs, scores, values
 
     def _has_priorities(self, model: Model, selector: Selector) -> bool:
-        """Whether labels in a drift are asked for first, and some at random: where drift is followed label by label."""
-        return self.bucket.per == "labels" and selector.takes_priorities and model.options.follow_drift
+        """Whether labels in a drift are asked for first, and some questions are drawn at random."""
+        return selector.takes_priorities and model.options.follow_drift
 
     def _statistics(
         self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
@@ -273,9 +276,9 @@ class QueryStrategy:
         by_label, drawn = self._reasons(scores, labels, selector), None
         named = {name for why in by_label for name in why}
         reasons = tuple(name for name in (*self._names, RANDOM) if name in named) or (RANKING,)
-        if self.bucket.per == "labels" and selector.takes_priorities and is_probe(value, labels):
-            reasons = (PROBE, *reasons) if np.count_nonzero(labels) > 1 else (PROBE,)
+        if selector.takes_priorities and is_probe(value, labels):
             drawn = labels & probes(value)
+            reasons = (PROBE,) if (drawn == labels).all() else (PROBE, *reasons)
         query = Query(x, prediction, labels, reasons, scores, self.price_of(labels), value, drawn=drawn)
         query.label_reasons = tuple(
             (PROBE,) if drawn is not None and drawn[k] else why
