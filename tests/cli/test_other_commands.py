@@ -67,6 +67,7 @@ def test_bench_writes_json_and_markdown(command, tmp_path, monkeypatch):
     assert told.code == 0
     document = json.loads(told.out)
     assert document == json.loads((out / "comparison.json").read_text())
+    assert all("labels" not in run for found in document.values() for runs in found["runs"].values() for run in runs)
     prior, rls = document["yeast"]["standings"]
     assert rls["metrics"]["pa"]["mean"] > prior["metrics"]["pa"]["mean"]
     table = (out / "comparison.md").read_text()

@@ -135,8 +135,13 @@ def _remove_rounds(folder: Path) -> None:
 
 
 def _documents(found: dict[str, Repeated]) -> dict[str, object]:
-    """Return all results as plain values."""
-    return {name: repeated.document() for name, repeated in found.items()}
+    """Return all results as plain values, without those of single labels: they would be most of the file."""
+    documents = {name: repeated.document() for name, repeated in found.items()}
+    for document in documents.values():
+        for runs in document["runs"].values():
+            for run in runs:
+                del run["labels"]
+    return dict(documents)
 
 
 def _write(found: dict[str, Repeated], out: Path) -> None:
