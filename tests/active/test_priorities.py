@@ -1,5 +1,7 @@
 """Labels that have drifted are asked for first, some questions are drawn at random; the budget holds all the same."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -88,32 +90,88 @@ def test_a_label_in_a_drift_is_asked_for_more_often_within_the_budget():
     assert members.clock[0] == 1800  # rows without a question count, too
 
 
-@pytest.mark.compiled
-def test_whole_samples_are_drawn_at_random_within_the_budget():
+@pytest.fixture
+def stream():
+    """Rows and labels: the first 300 are the initial batch."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1500, 4))
-    Y = (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
-    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:300], Y[:300]), 0.2, "samples")
-    for x, y in zip(X[300:], Y[300:], strict=True):
+    return X, (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
+
+
+def started(stream, budget, **options):
+    """Return a learner that asks about whole samples, trained on the initial batch of `stream`."""
+    X, Y = stream
+    return ActiveLearner(EvolvingFuzzyClassifier(**options).fit(X[:300], Y[:300]), budget, "samples")
+
+
+def share_of_probes(learner, stream):
+    """Return the share of the questions about the rest of `stream` that are drawn at random; none is answered."""
+    for x in stream[0][300:]:
+        learner.update(learner.query(x), None)
+    return learner.ledger.reasons[PROBE] / learner.bucket.asked
+
+
+def in_drift(learner):
+    """Let the first label of `learner` be in a drift, as an alarm would."""
+    members = learner.classifier.inner.model.trained().members
+    members.episode[0] = members.clock[0]
+    return learner
+
+
+@pytest.mark.compiled
+def test_a_tenth_of_the_samples_is_drawn_at_random_within_the_budget(stream):
+    learner = started(stream, 0.5)
+    for x, y in zip(*(part[300:] for part in stream), strict=True):
         query = learner.query(x)
         if PROBE in query.reasons:
             assert query.reasons == (PROBE,)
             assert query.label_reasons == ((PROBE,),) * 3
             assert learner.strategy.drawn_labels(query).all()
+        else:
+            assert not learner.strategy.drawn_labels(query).any()
         learner.update(query, y if query.asked else None)
-        assert learner.bucket.asked <= 0.2 * learner.bucket.seen
-    assert 0.03 < learner.ledger.reasons[PROBE] / learner.bucket.asked < 0.2
+        assert learner.bucket.asked <= 0.5 * learner.bucket.seen
+    assert learner.ledger.reasons[PROBE] / learner.bucket.asked == pytest.approx(0.1, abs=0.03)
 
 
 @pytest.mark.compiled
-def test_nothing_is_drawn_where_drift_is_not_followed():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(1000, 4))
-    Y = (X > 0.3).astype(float)
-    classifier = EvolvingFuzzyClassifier(follow_drift=False).fit(X[:300], Y[:300])
-    learner = ActiveLearner(classifier, 0.2, "samples")
-    for x, y in zip(X[300:], Y[300:], strict=True):
-        query = learner.query(x)
-        learner.update(query, y if query.asked else None)
-    assert learner.bucket.asked > 50
-    assert PROBE not in learner.ledger.reasons
+def test_a_drift_has_half_of_the_samples_drawn_at_random(stream):
+    assert share_of_probes(in_drift(started(stream, 0.5)), stream) == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.compiled
+def test_the_drift_of_a_retired_label_does_not_count(stream):
+    learner = in_drift(started(stream, 0.5))
+    learner.retire_label(learner.classifier.label_names_[0])
+    assert share_of_probes(learner, stream) == pytest.approx(0.1, abs=0.03)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("budget", "options"), [(0.5, {"follow_drift": False}), (1.0, {})])
+def test_nothing_is_drawn_where_drift_is_not_followed_or_everything_is_asked(stream, budget, options):
+    assert share_of_probes(started(stream, budget, **options), stream) == 0.0
+
+
+def asked_between(learner, X, start, stop):
+    """Return the rows of `X` that `learner` asks about, and why; none is answered."""
+    asked = []
+    while start < stop:
+        query, passed = learner.next_query(X[start : stop + 300])
+        start += passed
+        if query is not None:
+            asked.append((start, query.reasons))
+            learner.update(query, None)
+            start += 1
+    return asked
+
+
+@pytest.mark.compiled
+def test_rows_scored_ahead_are_drawn_anew_after_a_change_of_the_budget(stream):
+    X, _ = stream
+    learner = started(stream, 0.9)
+    asked_between(learner, X, 300, 600)
+    first = learner.bucket.seen + 300
+    learner.budget = 0.3
+    fresh = copy.deepcopy(learner)
+    fresh.strategy._ahead = None
+    assert asked_between(learner, X, first, 900) == asked_between(fresh, X, first, 900)

@@ -58,6 +58,16 @@ def test_the_data_sets_are_listed_though_a_file_is_damaged(command, tmp_path, mo
     assert "emotions" in told.out
 
 
+def test_bench_keeps_no_learner_and_no_counts_of_labels_in_memory(command, tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr("evolabel.cli.bench._write", lambda found, out: written.append(dict(found)))
+    words = ("--sets", "yeast", "--learner", "prior", "--against", "rls", "--seeds", 1, "--out", tmp_path / "bench")
+    assert command("bench", *words).code == 0
+    (run,) = written[0]["yeast"].runs.values()
+    assert run.learners == {}
+    assert run.label_counts == {}
+
+
 def test_bench_writes_json_and_markdown(command, tmp_path, monkeypatch):
     pytest.importorskip("river")
     monkeypatch.setattr("evolabel.cli.bench._METRICS", ("pa", "ap"))

@@ -16,7 +16,7 @@ RANDOM = "random"
 """Reason of a question that a selector has drawn at random."""
 
 PROBE = "probe"
-"""Reason of a question drawn at random among those of a criterion, so that a drift is noticed."""
+"""Reason of a label or sample drawn at random beside those that criteria choose, so that a drift is noticed."""
 
 Scores = Mapping[str, FloatArray]
 

@@ -17,7 +17,7 @@ _REASONS = {
     "warm_up": "the first samples are all asked about",
     "ranking": "an answer helps more here than for most samples",
     "random": "the sample was drawn at random",
-    "probe": "the question was drawn at random, to notice drift",
+    "probe": "drawn at random, to notice drift",
     "novelty": "the sample is far from all rules",
     "ambiguity": "the outputs are ambiguous",
     "uncertainty": "the outputs are uncertain",

@@ -15,7 +15,7 @@ from evolabel.active.scoring.priorities import is_probe, prioritise_labels, prio
 from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.active.scoring.scored_rows import ScoredRows
+from evolabel.active.scoring.scored_rows import ScoredRows, ScoringContext
 from evolabel.active.scoring.unlabelled import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
@@ -200,7 +200,8 @@ class QueryStrategy:
         if context.novelty_weight is not None:
             values = selector.weighted(values, context.novelty_weight)
         if self._has_priorities(model, selector):
-            number, budget, drifting = self.bucket.seen + 1, self.bucket.budget, model.drifting
+            number, budget = self.bucket.seen + 1, self.bucket.budget
+            drifting = model.drifting & ~self._retired_labels()  # no answer would end the drift of a retired label
             if self.bucket.per == "labels":
                 values = prioritise_labels(values, number, budget, drifting)
             else:
@@ -208,8 +209,11 @@ class QueryStrategy:
         return outputs, scores, values
 
     def _has_priorities(self, model: Model, selector: Selector) -> bool:
-        """Whether labels in a drift are asked for first, and some questions are drawn at random."""
-        return selector.takes_priorities and model.options.follow_drift
+        """Whether labels in a drift are asked for first, and some questions drawn at random.
+
+        They are where drift is followed, unless the budget pays for everything.
+        """
+        return selector.takes_priorities and model.options.follow_drift and self.bucket.budget < 1.0
 
     def _statistics(
         self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
@@ -239,12 +243,13 @@ class QueryStrategy:
 
     def _scored_ahead(self, model: Model, rows: FloatArray) -> tuple[ScoredRows, int]:
         """The rows scored, now or before, and the index of the first of them."""
-        version, number, changes = self._version(model), self.bucket.seen + 1, self.context.changes(model)
-        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number, changes):
+        version, number = self._version(model), self.bucket.seen + 1
+        context = ScoringContext(self.context.changes(model), self.bucket.budget, frozenset(self.retired))
+        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number, context):
             weights = self._weight_cache.weights(version, len(rows))
             kept = rows.copy()  # the caller may write into its rows
             scored = self._score(model, kept, self.selector, version, weights)
-            self._ahead = ScoredRows(version, number, changes, kept, *scored), 0
+            self._ahead = ScoredRows(version, number, context, kept, *scored), 0
         return self._ahead
 
     def _cold_query(self, model: Model, row: FloatArray, *, asked: bool) -> Query:

@@ -108,7 +108,7 @@ def _round(source: DataSource, learners: dict[str, Factory], bars: output.LiveBa
     )
     file.parent.mkdir(exist_ok=True)
     results.write(file)
-    return replace(results, learners={})  # many rule bases, which are not needed any more
+    return replace(results, learners={}, label_counts={})  # large, and not needed any more
 
 
 def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results | None:

@@ -9,28 +9,39 @@ from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.typing import FloatArray
 
 
+class ScoringContext(NamedTuple):
+    """What scores depend on beside the model: priorities on `budget` and `retired` labels."""
+
+    changes: int
+    """`QueryContext.changes`."""
+    budget: float
+    retired: frozenset[str]
+
+
 class ScoredRows(NamedTuple):
     """Consecutive rows of the stream, scored by one version of the model."""
 
     version: ModelVersion
     number: int
     """Number of the first row in the stream."""
-    changes: int
-    """`QueryContext.changes` when the rows were scored."""
+    context: ScoringContext
+    """What the scores depend on beside the model."""
     rows: FloatArray
     outputs: FloatArray
     scores: ScoreTable
     values: FloatArray
     """What the selector compares the rows by, see `Selector.values`."""
 
-    def holds_for(self, rows: FloatArray, first: int, version: ModelVersion, number: int, changes: int) -> bool:
+    def holds_for(
+        self, rows: FloatArray, first: int, version: ModelVersion, number: int, context: ScoringContext
+    ) -> bool:
         """Whether the scores are those of `rows`, found from row `first` on.
 
         They are if the rows are the same bits, the first of them has the `number` given, and neither the `version` of
-        the model nor the `changes` of its context differ.
+        the model nor the `context` differ.
         """
         known = self.rows[first : first + len(rows)]
-        moved = self.number + first != number or self.changes != changes
+        moved = self.number + first != number or self.context != context
         if len(known) < len(rows) or moved or not self.version.same(version):
             return False
         return np.array_equal(known.view(np.int64), rows.view(np.int64))  # as bits: NaN equals NaN

@@ -33,7 +33,7 @@ class Selector(ABC):
     by_label: ClassVar[bool] = False
     """Whether a row of `values` has an entry for every label."""
     takes_priorities: ClassVar[bool] = False
-    """Whether larger `values` of a label alone make it be asked for first."""
+    """Whether a label or sample is asked for first if its entry in `values` is larger than all others."""
     ignores_criteria: ClassVar[bool] = False
     """Whether the scores do not matter."""
 
