@@ -11,6 +11,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.members.label_drift import LabelDrift
 from evolabel.core.rules.rule_base import EVENTS_KEPT
+from evolabel.errors import ParameterError
 
 FLIP = 1000
 ONLY_SLOW = {"slow": 1.0, "fast": 0.0, "linear": 0.0}
@@ -204,3 +205,12 @@ def test_bad_rows_report_nothing(before, flipped):
 def test_on_event_is_no_metadata_of_scikit_learn():
     requests = EvolvingFuzzyClassifier().get_metadata_routing().partial_fit.requests
     assert set(requests) == {"classes", "sample_weight", "confidence"}
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "test_then_train", "answer_then_train"])
+def test_what_is_no_function_is_refused_before_anything_is_learned(flipped, before, method):
+    X, Y = flipped
+    clf = copy.deepcopy(before)
+    with pytest.raises(ParameterError, match="on_event=3 is not allowed; use a function"):
+        getattr(clf, method)(X[FLIP : FLIP + 60], Y[FLIP : FLIP + 60], on_event=3)
+    assert clf.n_samples_seen_ == before.n_samples_seen_

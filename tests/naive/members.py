@@ -114,15 +114,18 @@ class NaiveSensor:
 
     @property
     def suspect(self) -> bool:
-        """Mean or spread of the recent scores are not the usual ones."""
-        ratio = self.variance / self.usual_variance if self.usual_variance > 0.0 else np.inf
-        return abs(self.mean - self.usual_mean) > 1.5 or ratio > 9.0 or ratio < 1.0 / 9.0
+        """Mean or spread of the recent scores are not the usual ones; scores that are cut, at 8, have no spread."""
+        wider = self.variance > 9.0 * max(self.usual_variance, 0.01)
+        narrower = self.variance < self.usual_variance / 9.0 and abs(self.mean) < 7.0
+        return abs(self.mean - self.usual_mean) > 1.5 or wider or narrower
 
     def learn_calm(self, x: float) -> None:
-        """Mean and variance of the raw reading over 2,000 rows."""
+        """Mean and variance of the raw reading over 2,000 rows; from 30 rows on, cut at 8 deviations."""
+        e = x - self.calm_mean
+        if self.calm_rows >= 30.0 and self.calm_variance > 0.0:
+            e = float(np.clip(e, -8.0 * sqrt(self.calm_variance), 8.0 * sqrt(self.calm_variance)))
         self.calm_rows += 1.0
         step = 1.0 / min(self.calm_rows, 2000.0)
-        e = x - self.calm_mean
         self.calm_mean += step * e
         self.calm_variance = (1.0 - step) * (self.calm_variance + step * e**2)
 

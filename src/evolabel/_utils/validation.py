@@ -34,6 +34,12 @@ def check_number(
     raise ParameterError(f"{name}={value!r} is not allowed; use {kind} {bounds}{also}")
 
 
+def check_function(name: str, value: object) -> None:
+    """Raise ParameterError, which begins with `name`, unless `value` can be called."""
+    if not callable(value):
+        raise ParameterError(f"{name}={value!r} is not allowed; use a function")
+
+
 def _as_float(value: Real) -> float:
     """Return `value` as a float, or infinity where it is too large for one."""
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 import numpy as np
 
 from evolabel._utils.interrupts import held
-from evolabel._utils.validation import check_number
+from evolabel._utils.validation import check_function, check_number
 from evolabel.classifier.deciding import check_weighted_names
 from evolabel.classifier.parameters import Parameters
 from evolabel.classifier.properties import Properties
@@ -242,6 +242,7 @@ class Learning(Parameters, Properties):
 
     def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
         """Return what `learn` returns, after `on_event` was called with every event that it has logged."""
+        check_function("on_event", on_event)
         with self._state.lock:  # events of other threads do not come in between
             before = self._n_events()
             found = learn()

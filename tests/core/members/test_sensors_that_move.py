@@ -50,6 +50,30 @@ def test_a_sensor_that_moved_is_found_and_corrected(seed, shift, factor):
     assert not shifts(lazy.inner.any_model)
 
 
+@pytest.mark.parametrize("factor", [30.0, 100.0, 1000.0])
+def test_a_sensor_in_another_unit_is_corrected_once_by_its_factor(factor):
+    X, Y = bent_stream(3500, 11, p=5)
+    X[:, 2] = 4.0 + X[:, 2] / (2.0 * X[:, 2].std())
+    X[AT:, 2] *= factor
+    clf, right = run(X, Y)
+    assert about_features(clf) == [("sensor moved", 2)]
+    event = next(event for event in clf.events_ if event.kind == "sensor moved")
+    assert event.before == pytest.approx(X[:AT, 2].mean(), rel=0.02)
+    members = clf.inner.any_model.trained().members
+    assert members.views[FACTOR, 2] == pytest.approx(1.0 / factor, rel=0.3)
+    assert right[AT + 300 :].mean() > right[500:AT].mean() - 0.03
+
+
+def test_inputs_that_have_moved_far_are_reported_once():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 4))
+    Y = (X[:, :2] + X[:, 2:] / 2.0 > 0.0).astype(float)
+    X[:, 0] = 12.0 + X[:, 0]
+    X[AT:, 0] *= -1.0
+    clf, _ = run(X, Y)
+    assert about_features(clf) == [("inputs moved", 0)]
+
+
 def travelling(seed, rows=3500, trend=None):
     """Inputs that really move, by three deviations at once or `trend` per 1,000 rows; the border of the label stays."""
     rng = np.random.default_rng(seed)

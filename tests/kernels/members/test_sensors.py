@@ -95,8 +95,8 @@ class Watched:
             np.testing.assert_allclose(m.trial[[LOSS_AS_READ, LOSS_MOVED]], [twin.as_read, twin.moved], rtol=1e-11)
 
 
-SHIFTS = st.sampled_from([0.0, 2.0, 5.0, -5.0])
-FACTORS = st.sampled_from([1.0, 1.2, 10.0, 0.1])
+SHIFTS = st.sampled_from([0.0, 2.0, 5.0, -5.0, 100.0])
+FACTORS = st.sampled_from([1.0, 1.2, 10.0, 0.1, 1000.0])
 
 
 @settings(max_examples=examples(15))

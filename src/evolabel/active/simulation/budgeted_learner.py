@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from evolabel import errors
+from evolabel._utils.validation import check_function
 from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
 from evolabel.active.selection import RandomSelector
@@ -94,6 +95,8 @@ class BudgetedLearner:
         only, it is the number of answered samples.
         """
         self._check_fitted()
+        if on_event is not None:
+            check_function("on_event", on_event)
         scores, done = np.empty(y.shape), 0
         events: list[Event] = []
         while done < len(X):

@@ -81,6 +81,7 @@ SCORE_WINDOW = 50.0  # rows
 SUSPECT_MEAN = 1.5  # distance of the mean score from its usual place
 CALM_UP_TO = 0.5  # the same: further away, readings may have moved already, and are not learned as calm ones
 SUSPECT_RATIO = 9.0  # of the variances, either way
+LEAST_USUAL = 0.01  # variance of scores that is usual, at least: scores that are cut have none
 READING_MEMORY = 2000.0  # rows
 CALM_AFTER_TRIAL = 500.0  # rows that the calm mean counts for at most after a trial
 COLLECTED_ROWS = 30.0  # rows from which the mean and the spread of a feature are known, calm or suspect
@@ -178,18 +179,29 @@ def end_trial(members: Members) -> None:
 
 @inner
 def is_suspect(j: int, r: FloatArray) -> bool:
-    """Return whether the recent scores of feature j are not in their usual place, by its `readings` r."""
+    """Return whether the recent scores of feature j are not in their usual place, by its `readings` r.
+
+    A small variance does not count where the scores are cut, at `WATCHED_UP_TO`: they lose it there.
+    """
     mean, variance, usual = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j], r[USUAL_VARIANCE, j]
     apart = abs(mean - r[USUAL_MEAN, j]) > SUSPECT_MEAN
-    return bool(apart or variance > SUSPECT_RATIO * usual or variance < usual / SUSPECT_RATIO)
+    wider = variance > SUSPECT_RATIO * max(usual, LEAST_USUAL)
+    return bool(apart or wider or (abs(mean) < WATCHED_UP_TO - 1.0 and variance < usual / SUSPECT_RATIO))
 
 
 @inner
 def learn_calm_reading(j: int, x: float, r: FloatArray) -> None:
-    """Update mean and variance of feature j in calm times, in its `readings` r, by the raw value x."""
+    """Update mean and variance of feature j in calm times, in its `readings` r, by the raw value x.
+
+    A value further away than `WATCHED_UP_TO` deviations counts as one at that distance: the first readings of a sensor
+    that has moved far would otherwise set the spread that it is moved back to.
+    """
+    e = x - r[READ_MEAN, j]
+    if r[CALM_ROWS, j] >= COLLECTED_ROWS and r[READ_VARIANCE, j] > 0.0:
+        furthest = WATCHED_UP_TO * np.sqrt(r[READ_VARIANCE, j])
+        e = min(max(e, -furthest), furthest)
     r[CALM_ROWS, j] += 1.0
     step = max(1.0 / r[CALM_ROWS, j], 1.0 / READING_MEMORY)
-    e = x - r[READ_MEAN, j]
     r[READ_MEAN, j] += step * e
     r[READ_VARIANCE, j] = (1.0 - step) * (r[READ_VARIANCE, j] + step * e * e)
 
