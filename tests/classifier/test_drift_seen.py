@@ -79,10 +79,15 @@ def test_a_state_cannot_be_changed(before):
 
 
 def test_all_is_calm_during_the_warm_up(flipped):
-    clf = EvolvingFuzzyClassifier().partial_fit(flipped[0][:20], flipped[1][:20])
+    clf = EvolvingFuzzyClassifier().partial_fit(flipped[0][:9], flipped[1][:9])
     assert clf.drift_ == {"label0": LabelDrift(), "label1": LabelDrift()}
     assert clf.drift_["label0"].weights == ONLY_SLOW
-    assert isnan(clf.drift_["label0"].error)
+    clf.partial_fit(flipped[0][9:20], flipped[1][9:20])
+    found = clf.drift_["label0"]
+    assert found.state == "calm"
+    assert isnan(found.error)
+    assert found.weights["linear"] > 0.0  # the first model has members, too
+    assert sum(found.weights.values()) == pytest.approx(1.0)
 
 
 def test_all_is_calm_if_drift_is_not_followed(flipped):

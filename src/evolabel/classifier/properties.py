@@ -60,7 +60,8 @@ class Properties:
     def drift_(self) -> dict[str, LabelDrift]:
         """State of each label in the stream, by name: calm, drifting, recovered or settled, its errors, the members.
 
-        During the warm-up and with `follow_drift=False` every label is calm, with weight 1 for the slow member.
+        With `follow_drift=False` every label is calm, with weight 1 for the slow member. During the warm-up every label
+        is calm, with the weights of the first model; before its ten rows, weight 1 for the slow member.
 
         Examples
         --------
@@ -73,7 +74,8 @@ class Properties:
         >>> {label: drift.state for label, drift in clf.drift_.items()}
         {'label0': 'calm', 'label1': 'drift'}
         """
-        model, names = self._state.fitted_model(), self._state.targets.names
+        fitted, names = self._state.fitted_model(), self._state.targets.names
+        model = fitted.answering() or fitted
         return dict(zip(names, label_drifts(model.rules, len(names), model.thresholds), strict=True))
 
     @property

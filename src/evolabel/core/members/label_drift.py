@@ -60,7 +60,8 @@ class LabelDrift:
 def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRules | None" = None) -> list[LabelDrift]:
     """Return the state of each of `n_labels` labels of `rules`; errors are those of `thresholds` where they are used.
 
-    Without rules (during the warm-up), or where drift is not followed, every label is calm and the slow member answers.
+    Without rules (before the first model), or where drift is not followed, every label is calm and the slow member
+    answers.
     """
     if not isinstance(rules, FollowingRules):
         return [LabelDrift()] * n_labels
