@@ -98,7 +98,7 @@ class Event(NamedTuple):
             "rule found": f"threshold rule {self.rule} for label {label} was found",
             "edge moved": f"an edge of label {label} moved: {feature} {self.before:.4g} -> {self.after:.4g}",
             "rule gone": f"threshold rule {self.rule} for label {label} is gone",
-            "rule contradicted": f"rule {self.rule} is no longer used for label {label}: {found}",
+            "rule contradicted": f"rule {self.rule} is no longer used for label {label}, whose error is smaller without it: {found}",
             "rule restored": f"rule {self.rule} is used for label {label} again: {found}",
             "rule dropped": f"rule {self.rule} was removed, because a feature that it names is gone",
         }
