@@ -85,3 +85,20 @@ def test_answers_that_are_chosen_are_not_compared_with_those_of_all_rows():
     assert 0 < n_answers < 100
     assert model.rules.members.alarms[..., CALM_COUNT].max() <= n_answers
     assert model.thresholds.arrays.alarms[:, CALM_COUNT].max() <= n_answers
+
+
+def test_shifts_of_an_active_learner_have_rows_of_the_stream():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2500, 4))
+    Y = (X[:, :2] + X[:, 2:] / 2.0 > 0.0).astype(float)
+    Y[1500:, 0] = 1.0 - Y[1500:, 0]
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:300], Y[:300]), 0.2)
+    drifts = []
+    for row in range(300, 2500):
+        query = learner.query(X[row])
+        learner.update(query, Y[row] if query.asked else None)
+        drifts += [row + 1] * (len([e for e in learner.classifier.events_ if e.kind == "drift"]) - len(drifts))
+    found = [event.sample for event in learner.classifier.events_ if event.kind == "drift"]
+    assert found == drifts
+    assert found[0] > 1500
+    assert learner.classifier.drift_["label0"].since in {event.sample for event in learner.classifier.events_}

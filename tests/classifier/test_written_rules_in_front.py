@@ -127,7 +127,10 @@ def test_a_rule_that_is_worse_beyond_doubt_has_no_say_and_an_event_says_so():
     clf, number = contradicted()
     told = [event for event in clf.events_ if event.kind == "rule contradicted"]
     assert [(event.rule, event.label) for event in told] == [(number, "jam")]
-    assert f'rule {number} is no longer used for label "jam", whose error is smaller without it: written 10%, in' in str(told[0])
+    assert (
+        f'rule {number} is no longer used for label "jam", whose error is smaller without it: written 10%, in'
+        in str(told[0])
+    )
     outcome = clf.rules_.written[0].outcomes[0]
     assert not outcome.has_say
     assert "jam: written: 10 %; " in clf.rules_.text

@@ -92,7 +92,7 @@ class BudgetedLearner:
 
         `on_event` is called with each new event of the classifier, in their order, after all rows. `sample` of such an
         event is the row of the stream, the initial batch included; in `events_` of the classifier, which learns answers
-        only, it is the number of answered samples.
+        only, it is the number of answered samples, except for shifts of the stream.
         """
         self._check_fitted()
         if on_event is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from evolabel.core.batch import Batch
 from evolabel.core.rules import fast_sums, slots
+from evolabel.core.rules.events import SHIFTS
 from evolabel.core.rules.label_rates import set_rate
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.rule_state import RuleState
@@ -168,6 +169,12 @@ class FollowingRules(RuleBase):
             kept = KeptMembers(self.arrays, self.settings, self.members, made, pack(made), fast)
             self._kept_members = kept
         return kept
+
+    def log(self, kind: str, rule: int | None, other: int | None, note: str = "", **about: Any) -> None:
+        """Append an event as a `RuleBase` does; a shift of the stream has its row, by the clock, as its sample."""
+        super().log(kind, rule, other, note, **about)
+        if kind in SHIFTS:
+            self.events[-1] = self.events[-1]._replace(sample=int(self.members.clock[ROWS]))
 
     def _settle(self) -> None:
         """Log what the last row has shown, start or cut the fast member, or renew the slow one from it."""

@@ -34,7 +34,7 @@ class LabelDrift:
         error is still above that of calm times. "recovered": it is predicted as well as before. "settled": its error
         has stayed above that for 2,000 rows, and counts as usual now.
     since : int or None
-        Sample at which this state began; None while "calm".
+        Row of the stream at which this state began; None while "calm".
     error : float
         Mean squared error of the outputs over the last answers, 50 or more; NaN before there are any. Where threshold
         rules are used for the label, it is the error of their own answers.

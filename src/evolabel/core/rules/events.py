@@ -31,6 +31,9 @@ class Event(NamedTuple):
     which `rule` was added, else None. `note` is the text of a person: a rule, a name; of a merge that is part of an
     edit, what it was for.
 
+    `sample` is the number of samples learned; of a shift that of the rows of the stream, answered or not (those without
+    an answer count from the end of the warm-up on).
+
     Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
     and `after` are its mean squared errors in calm times and at this sample, of a drift at least what raises an alarm;
     `rows` are the rows of the stream since the drift, and those that renewed rules were learned from. `feature` is the
@@ -94,11 +97,12 @@ class Event(NamedTuple):
         """Return a change of a threshold rule or of a written rule in words."""
         label, feature = (f'"{name}"' if isinstance(name, str) else str(name) for name in (self.label, self.feature))
         found = f"written {self.before:.0%}, in {self.rows:,} samples so far {self.after:.0%}"
+        unused = f"rule {self.rule} is no longer used for label {label}, whose error is smaller without it"
         texts = {
             "rule found": f"threshold rule {self.rule} for label {label} was found",
             "edge moved": f"an edge of label {label} moved: {feature} {self.before:.4g} -> {self.after:.4g}",
             "rule gone": f"threshold rule {self.rule} for label {label} is gone",
-            "rule contradicted": f"rule {self.rule} is no longer used for label {label}, whose error is smaller without it: {found}",
+            "rule contradicted": f"{unused}: {found}",
             "rule restored": f"rule {self.rule} is used for label {label} again: {found}",
             "rule dropped": f"rule {self.rule} was removed, because a feature that it names is gone",
         }

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from evolabel.core.rules.events import EDITS, MERGES, Event
+from evolabel.core.rules.events import EDITS, MERGES, SHIFTS, Event
 from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.state import Facts, ProjectState
 
@@ -32,7 +32,8 @@ def rule_page(state: ProjectState, search: str, kind: str) -> RulePage:
     """Return the rules of `state` that have the text `search` somewhere and are of this `kind`; "" for all."""
     rules = rule_list(state)
     events = state.learner.classifier.events_
-    seen = max([rule.get("last_won", 0) for rule in rules] + [event.sample for event in events], default=0)
+    learned = [event.sample for event in events if event.kind not in SHIFTS]  # a shift has its row of the stream
+    seen = max([rule.get("last_won", 0) for rule in rules] + learned, default=0)
     counts = {name: sum(rule["kind"] == name for rule in rules) for name in KINDS}
     chosen = [rule for rule in rules if kind in ("", rule["kind"]) and _has_text(rule, search)]
     for rule in chosen:
