@@ -7,6 +7,7 @@ from choices import only_quick
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, BudgetedLearner, RandomSelection, SimulatedAnnotator
 from evolabel.core.rules.events import SHIFTS
+from evolabel.errors import ParameterError
 from evolabel.evaluate import prequential
 from evolabel.kernels.members.alarm import CALM_COUNT
 from evolabel.streams import Dataset
@@ -59,6 +60,13 @@ def test_shifts_of_learners_with_a_budget_are_in_the_results(plant):
     shifts = results.summary["asking"].events
     assert ("drift", "pump") in [(event.kind, event.label) for event in shifts]
     assert tuple(event for _, event in seen if event.kind in SHIFTS) == shifts
+
+
+def test_what_is_no_function_is_refused_before_anything_is_asked(plant):
+    learner = BudgetedLearner(budget=0.3).fit(plant.X[:INITIAL], plant.Y[:INITIAL])
+    with pytest.raises(ParameterError, match="on_event=3 is not allowed; use a function"):
+        learner.test_then_train(plant.X[INITIAL:], plant.Y[INITIAL:], on_event=3)
+    assert learner.learner_.bucket.seen == 0
 
 
 def test_partial_fit_reports_too(plant):

@@ -31,8 +31,8 @@ class Event(NamedTuple):
     which `rule` was added, else None. `note` is the text of a person: a rule, a name; of a merge that is part of an
     edit, what it was for.
 
-    `sample` is the number of samples learned; of a shift that of the rows of the stream, answered or not (those without
-    an answer count from the end of the warm-up on).
+    `sample` is the number of samples learned. Of a shift, where drift is followed, it is the number of rows of the
+    stream, answered or not (those without an answer count from the end of the warm-up on).
 
     Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
     and `after` are its mean squared errors in calm times and at this sample, of a drift at least what raises an alarm;
