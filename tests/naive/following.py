@@ -8,7 +8,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from evolabel.typing import FloatArray
-from naive.alarm import NaiveAlarm
+from naive.alarm import NaiveAlarm, odds
 from naive.members import NaiveLinear, NaiveMixer
 
 
@@ -52,6 +52,9 @@ class NaiveFollower:
         self.fast: NaiveSums | None = None
         self.alarms = [(NaiveAlarm(), NaiveAlarm()) for _ in mixers]
         self.share = [(0.0, 0.0)] * len(mixers)
+        self.reversal = [[0.0] * len(mixers), [0.0] * len(mixers)]
+        self.reversed: list[tuple[str, int, int]] = []
+        self.drifting: set[int] = set()
         self.cut: int | None = None
         self.renewed, self.slow_start = 0, 0
         self.gains, self.gain, self.variance = 0, 0.0, 0.0
@@ -95,6 +98,9 @@ class NaiveFollower:
         self.share[b] = pi, n
         margin, (of_slow, of_final) = sqrt(2.0 * log(len(self.mixers) + 1)), self.alarms[b]
         losses = (np.clip(F, 0.0, 1.0) - y) ** 2
+        for i, loss in enumerate((losses[0 if self.fast is None else 1], losses[2])):
+            contrary = odds(loss) / max(of_final.calm_odds, 1.0)
+            self.reversal[i][b] = min(max(self.reversal[i][b], 1.0) * (1.0 + g * (contrary - 1.0)), 1e12)
         slow = of_slow.watch(losses[0], pi * (1.0 - pi), self.now, g, margin)
         final = of_final.watch(losses[3], pi * (1.0 - pi), self.now, g, margin)
         return slow != "quiet" or final == "raised"
@@ -129,9 +135,23 @@ class NaiveFollower:
             self.renewed, self.slow_start = self.now, self.now - self.memory
             self.gains, self.gain, self.variance = 0, 0.0, 0.0
             self.log.append(("renewed", self.now))
+        self.reverse()
         if cut:
             assert self.fast is not None
             self.fast.H *= 0.02
             self.fast.G *= 0.02
             self.cut = self.now
             self.log.append(("cut", self.now))
+
+    def reverse(self) -> None:
+        """Members that the labels in a drift contradict beyond doubt answer the opposite."""
+        for b in self.drifting:
+            if self.reversal[0][b] > 50_000.0:
+                assert self.fast is not None
+                self.fast.G[:, b] = self.fast.H[:, :, -1] - self.fast.G[:, b]
+                self.reversed.append(("fast", b, self.now))
+            if self.reversal[1][b] > 50_000.0:
+                self.linear.W[b] *= -1.0
+                self.reversed.append(("linear", b, self.now))
+            for odds_of_member in self.reversal:
+                odds_of_member[b] = 0.0 if odds_of_member[b] > 50_000.0 else odds_of_member[b]

@@ -122,6 +122,8 @@ OUT_OF_RANGE = {
     "a drift of the future": ("episode", 0, 10**6),
     "a drift before the stream": ("episode", 0, -5),
     "an error above 1": ("depth", (0, 0), 2.0),
+    "odds without end": ("reversal", (0, 0), 1e13),
+    "negative odds": ("reversal", (1, 0), -1.0),
     "fewer than no pairs": ("paired", 0, -1.0),
     "a negative variance of pairs": ("paired", 2, -1.0),
     "a phase that is none": ("phase", 0, 4),

@@ -32,6 +32,16 @@ def test_a_label_that_turns_round_is_noticed_followed_and_recovers(seed):
     assert lazy[AT + 500 : AT + 1500, 0].mean() < 0.4
 
 
+@pytest.mark.parametrize("seed", [20, 21, 22])
+def test_a_label_that_soon_turns_back_is_followed_within_tens_of_rows(seed):
+    X, Y = flipped(AT + 500, AT, seed, p=8, K=5)
+    back = AT + 200  # too soon for a second cut
+    Y[back:, 0] = 1.0 - Y[back:, 0]
+    _, right = run(X, Y)
+    for start in (AT, back):
+        assert right[start + 30 : start + 200, 0].mean() > right[1500:AT, 0].mean() - 0.1
+
+
 @pytest.mark.parametrize("seed", [23, 24])
 def test_a_stationary_stream_has_no_drift_and_loses_nothing(seed):
     X, Y = bent_stream(5000, seed, p=8, K=5)

@@ -20,7 +20,7 @@ from evolabel.kernels.state import NEXT_IDENTITY
 pytestmark = pytest.mark.compiled
 
 OF_FAST = [name for name in PER_SLOT if name.startswith("fast_")]
-OF_LABEL = {"W": 0, "losses": 1, "n_losses": 0, "share": 1, "alarms": 1, "episode": 0, "depth": 1}
+OF_LABEL = {"W": 0, "losses": 1, "n_losses": 0, "share": 1, "alarms": 1, "episode": 0, "depth": 1, "reversal": 1}
 
 
 def learn(model, X, Y, **more):

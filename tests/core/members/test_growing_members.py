@@ -70,7 +70,7 @@ def test_what_remains_of_the_members_is_untouched_when_a_feature_goes(moment):
     for name in ("mean", "variance", "n_read", "views", "readings", "phase"):
         np.testing.assert_array_equal(getattr(rules.members, name), getattr(old.members, name)[..., kept], err_msg=name)
     np.testing.assert_array_equal(rules.members.W, old.members.W[:, places])
-    for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "depth", "paired", "trial"):
+    for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "depth", "reversal", "paired", "trial"):
         np.testing.assert_array_equal(getattr(rules.members, name), getattr(old.members, name), err_msg=name)
     np.testing.assert_array_equal(model.scale(X[:, kept]), before.scale(X)[:, kept])
 
@@ -112,10 +112,11 @@ def test_a_new_label_starts_at_its_rate_in_all_members_and_changes_no_other(mome
     m = rules.members
     for name in ("W", "n_losses", "episode"):
         np.testing.assert_array_equal(getattr(m, name)[:3], getattr(old.members, name), err_msg=name)
-    for name in ("losses", "share", "alarms", "depth"):
+    for name in ("losses", "share", "alarms", "depth", "reversal"):
         np.testing.assert_array_equal(getattr(m, name)[:, :3], getattr(old.members, name), err_msg=name)
     assert (m.losses[:, 3:] == START_LOSS).all()
     assert not m.n_losses[3:].any()
+    assert not m.reversal[:, 3:].any()
     assert (m.episode[3:] == NEVER).all()
     more = np.column_stack([Y, X[:, 0] > 0.5, X[:, 2] > 0.0])
     model.learn(Batch(X[rows : rows + 400].copy(), more[rows : rows + 400]))

@@ -116,7 +116,7 @@ def test_merging_with_an_empty_sibling_changes_no_answer_and_no_member():
     clf.merge(clf.sibling())
     np.testing.assert_allclose(clf.decision_function(X), answers, atol=1e-9)
     after = clf.inner.any_model.trained().members
-    for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "mean", "variance", "n_read"):
+    for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "reversal", "mean", "variance", "n_read"):
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=1e-12, err_msg=name)
     np.testing.assert_allclose(clf.sibling().merge(clf).decision_function(X), answers, atol=1e-9)
 

@@ -30,6 +30,13 @@ def whole_sums(rules, slot):
     )
 
 
+def with_fast_arrays(members):
+    """The rules of `members` as `fast_sums` takes them."""
+    rules = members.fast.rules
+    places = {own: getattr(rules, name) for name, own in fast_sums.FAST_ARRAYS.items()}
+    return rules._replace(fast_block=members.fast_block, **places)
+
+
 def run(seed, rows, *, p=3, K=2, memory=20, locked=0, jump=0, weights=False):
     """Learn rows that belong to rule 1, rule 2 or both; return the members and a twin of every slot."""
     rng = np.random.default_rng(seed)
@@ -103,13 +110,25 @@ def test_two_blocks_are_one_memory(row, memory, block):
 
 
 @settings(max_examples=examples(15))
+@given(st.integers(0, 1000), st.integers(1, 90), st.sampled_from([0, 1, 2]))
+def test_sums_of_reversed_labels_are_those_of_rows_with_the_opposite_labels(seed, rows, locked):
+    members, twins = run(seed, rows)
+    full = with_fast_arrays(members)
+    full.locked[locked] = locked > 0
+    fast_sums.reverse_labels(np.array([False, True]), full)
+    for slot, twin in enumerate(twins):
+        if twin.rows:
+            turned = twin.rows if slot == locked > 0 else [(*row[:3], np.abs(row[3] - [0.0, 1.0])) for row in twin.rows]
+            expected = NaiveFast(twin.penalty, turned).sums(int(members.fast_block[slot]))
+            for got, wanted, name in zip(whole_sums(members.fast.rules, slot), expected, "HGP", strict=True):
+                assert_close(got, wanted, 1e-9, f"{name} of slot {slot}")
+
+
+@settings(max_examples=examples(15))
 @given(st.integers(0, 1000), st.integers(0, 9))
 def test_sums_of_merged_rules_fade_to_the_later_block(seed, blocks):
     members, twins = run(seed, 90)
-    rules = members.fast.rules
-    full = rules._replace(
-        fast_block=members.fast_block, **{own: getattr(rules, name) for name, own in fast_sums.FAST_ARRAYS.items()}
-    )
+    rules, full = members.fast.rules, with_fast_arrays(members)
     late = int(members.fast_block[1]) + blocks
     fast_sums.multiply(1, float(np.exp(-blocks / 2.0)), full, members.fast.settings)
     members.fast_block[1] = late

@@ -82,7 +82,7 @@ def reorder_labels(rules: RuleBase, order: IntArray) -> None:
         return
     m = rules.members
     first = {name: np.ascontiguousarray(getattr(m, name)[order]) for name in ("W", "n_losses", "episode")}
-    second = ("losses", "share", "alarms", "depth")
+    second = ("losses", "share", "alarms", "depth", "reversal")
     later = {name: np.ascontiguousarray(getattr(m, name)[:, order]) for name in second}
     rules.members = m._replace(**first, **later)
 

@@ -17,6 +17,7 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
 from evolabel.kernels.compile import direct
+from evolabel.kernels.members.alarm import ODDS_LIMIT
 from evolabel.kernels.members.fast import BLOCKS
 from evolabel.kernels.members.mixer import current_weights
 from evolabel.kernels.members.state import (
@@ -29,6 +30,7 @@ from evolabel.kernels.members.state import (
     RECOVERED,
     RENEWAL_DUE,
     RENEWED,
+    REVERSAL_DUE,
     ROWS,
     SENSOR_MOVED,
     SETTLED,
@@ -186,6 +188,8 @@ class FollowingRules(RuleBase):
             start_fast(self)
         if members.due[RENEWAL_DUE]:
             self._renew(now)
+        if members.due[REVERSAL_DUE]:
+            self._reverse()
         if members.due[CUT_DUE]:
             fast_sums.cut(self.arrays, self.settings)
             clock[CUT] = now
@@ -213,6 +217,14 @@ class FollowingRules(RuleBase):
             kind = "sensor moved" if members.verdict[feature] == SENSOR_MOVED else "inputs moved"
             about: dict[str, Any] = {"feature": feature, "before": before, "after": after, "deviations": deviations}
             self.log(kind, None, None, **about)
+
+    def _reverse(self) -> None:
+        """Let fast and linear member answer the opposite for labels in a drift that contradict them beyond doubt."""
+        of_fast, of_linear = (self.members.reversal > ODDS_LIMIT) & self.drifting
+        if self.has_fast:
+            fast_sums.reverse_labels(of_fast, self.arrays)
+        self.members.W[of_linear] *= -1.0
+        self.members.reversal[np.stack([of_fast, of_linear])] = 0.0
 
     def _renew(self, now: int) -> None:
         """Set the sums and losses of the slow member to those of the fast one at the row `now`."""
@@ -248,10 +260,10 @@ class FollowingRules(RuleBase):
         old, new = self.members, allocate_members(self.n_features, n_labels)
         for name in ("W", "n_losses", "episode"):
             getattr(new, name)[:known] = getattr(old, name)
-        for name in ("losses", "share", "alarms", "depth"):
+        for name in ("losses", "share", "alarms", "depth", "reversal"):
             getattr(new, name)[:, :known] = getattr(old, name)
         new.W[known:, -1] = np.log(rate / (1.0 - rate))
-        of_labels = ("W", "n_losses", "episode", "losses", "share", "alarms", "depth")
+        of_labels = ("W", "n_losses", "episode", "losses", "share", "alarms", "depth", "reversal")
         self.members = old._replace(**{name: getattr(new, name) for name in of_labels})
 
     def __getstate__(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from evolabel.core.rules.inverses import apply_pending, derive_inverse
 from evolabel.kernels.members.fast import BLOCKS
 from evolabel.kernels.state import RULES, RuleArrays, Settings
+from evolabel.typing import BoolArray
 
 KEPT_AT_CUT = 0.02  # share of its sums that the fast member keeps when the stream has changed
 
@@ -46,6 +47,14 @@ def cut(rules: RuleArrays, settings: Settings) -> None:
     """Multiply the fast sums of all slots but locked ones by `KEPT_AT_CUT`."""
     for slot in _learning(rules):
         multiply(slot, KEPT_AT_CUT, rules, settings)
+
+
+def reverse_labels(labels: BoolArray, rules: RuleArrays) -> None:
+    """Change the fast sums of `labels`, in all slots but locked ones, to those of their opposites 1 - y."""
+    fast = fast_arrays(rules)
+    for slot in _learning(rules):
+        apply_pending(slot, fast)
+        rules.fast_G[slot][labels] = rules.fast_H[slot][-1] - rules.fast_G[slot][labels]  # the last entry of r is 1
 
 
 def multiply(slot: int, factor: float, rules: RuleArrays, settings: Settings) -> None:

@@ -132,11 +132,17 @@ def odds_of(loss: float) -> float:
 
 
 @inner
+def next_odds(odds: float, loss: float, a: FloatArray, weight: float) -> float:
+    """Return `odds` after an answer of this `loss` and `weight`, divided by the mean odds of the calm times of `a`."""
+    usual = max(a[CALM_ODDS], 1.0)
+    return float(max(odds, 1.0) * (1.0 + weight * (odds_of(loss) / usual - 1.0)))
+
+
+@inner
 def learn_odds(a: FloatArray, loss: float, row: int, weight: float) -> None:
     """Update the odds of `a` by a `loss` of this `weight` at `row`, unless an answer shortly before has counted."""
     if row - a[COUNTED_AT] >= ODDS_GAP:
-        usual = max(a[CALM_ODDS], 1.0)
-        a[ODDS] = max(a[ODDS], 1.0) * (1.0 + weight * (odds_of(loss) / usual - 1.0))
+        a[ODDS] = next_odds(a[ODDS], loss, a, weight)
         a[COUNTED_AT] = row
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.kernels.compile import inner
 from evolabel.kernels.consequents import answer, learn_consequents
-from evolabel.kernels.members.alarm import CALM_MEAN, QUIET, RAISED, SHORT_MEAN, is_back, watch
+from evolabel.kernels.members.alarm import CALM_MEAN, ODDS_LIMIT, QUIET, RAISED, SHORT_MEAN, is_back, next_odds, watch
 from evolabel.kernels.members.fast import block_of, fade_active
 from evolabel.kernels.members.linear import answer_linear, fill_scores, learn_linear, learn_scores
 from evolabel.kernels.members.mixer import clipped, learn_losses, mix, mixer_weights
@@ -22,6 +22,7 @@ from evolabel.kernels.members.state import (
     RECOVERED,
     RENEWAL_DUE,
     RENEWED,
+    REVERSAL_DUE,
     ROWS,
     SETTLED,
     SLOW,
@@ -35,6 +36,7 @@ from evolabel.typing import FloatArray
 SHARE_MEMORY = 1000.0  # answers over which the share of a label is averaged
 SHORTEST_DRIFT = 50  # rows after which a label can have recovered
 LONGEST_DRIFT = 2000  # rows after which the new error of a label counts as its usual one
+MOST_REVERSAL = 1e12  # odds, so that their product stays finite
 PAIRED_MEMORY = 250.0  # rows over which the losses of slow and fast member are compared
 PAIRED_ROWS = 2.0 * PAIRED_MEMORY - 1.0  # independent rows that such a fading mean counts for
 COMPARED_EVERY = 25  # rows between two looks at that comparison
@@ -62,6 +64,18 @@ def answer_members(m: int, state: State, paper: PaperArrays | None, members: Mem
 
 
 @inner
+def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Members) -> None:
+    """Update the odds that label b is the opposite of what the members answer by its answer y of weight g.
+
+    `usual` is the alarm with the odds of calm times. A fast member that has not begun answers as the slow one.
+    """
+    fast = FAST if members.clock[BORN] != NEVER else SLOW
+    for i, member in enumerate((fast, LINEAR)):
+        odds = next_odds(members.reversal[i, b], (clipped(members.F[member, b]) - y) ** 2, usual, g)
+        members.reversal[i, b] = min(odds, MOST_REVERSAL)
+
+
+@inner
 def watch_label(b: int, y: float, g: float, members: Members) -> bool:
     """Watch the errors of label b for its answer y of weight g; return whether the fast member should be cut.
 
@@ -70,6 +84,7 @@ def watch_label(b: int, y: float, g: float, members: Members) -> bool:
     now, since = members.clock[ROWS], members.episode[b]
     spread = members.share[0, b] * (1.0 - members.share[0, b])
     of_slow, of_final = members.alarms[0, b], members.alarms[1, b]
+    learn_reversal(b, y, g, of_final, members)
     slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin, True)
     final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin, True)
     if since == NEVER:
@@ -81,6 +96,8 @@ def watch_label(b: int, y: float, g: float, members: Members) -> bool:
     elif now - since > LONGEST_DRIFT or (now - since >= SHORTEST_DRIFT and is_back(of_final, spread)):
         members.happened[b] = SETTLED if now - since > LONGEST_DRIFT else RECOVERED
         members.depth[1, b] = of_final[SHORT_MEAN]
+    if members.episode[b] != NEVER and max(members.reversal[0, b], members.reversal[1, b]) > ODDS_LIMIT:
+        members.due[REVERSAL_DUE] = 1
     return slow != QUIET or final == RAISED
 
 
@@ -163,7 +180,7 @@ def learn_members(
         due[CUT_DUE] = 1  # until it is done: Ctrl-C may come first
     if has_fast and is_renewal_due(members):
         due[RENEWAL_DUE] = 1
-    shifted = judged or due[CUT_DUE] > 0 or due[RENEWAL_DUE] > 0 or (not has_fast and now >= memory)
+    shifted = judged or bool(due.any()) or (not has_fast and now >= memory)
     for b in range(y.shape[0]):
         shifted = shifted or members.happened[b] != CALM
     return shifted

@@ -17,6 +17,7 @@ is the length of the scores s = ((x - mean) / deviation, 1), K the number of lab
 | alarms   | (2, K, 10) |        | exact   | alarms of the slow member and of the mixture (`kernels.members.alarm`) |
 | episode  | (K,)       |        | exact   | row at which the label has drifted; `NEVER`: it is calm            |
 | depth    | (2, K)     |        | exact   | calm error of the label, and its error when the alarm was raised   |
+| reversal | (2, K)     | O      | exact   | odds that the label is the opposite of what fast and linear member answer |
 | paired   | (3,)       |        | exact   | rows, mean and variance of the slow loss minus the fast loss       |
 | views, readings, phase, trial | |  | exact   | of the features that are watched (`kernels.members.sensors`)       |
 | F        | (4, K)     | f_m    | scratch | outputs of the present row: of each member, and of the mixture     |
@@ -27,7 +28,7 @@ is the length of the scores s = ((x - mean) / deviation, 1), K the number of lab
 | x        | (p,)       |        | scratch | raw features of the present row, corrected                         |
 | verdict  | (p,)       |        | scratch | what a trial has shown of each feature, else 0                     |
 | moved    | (3, p)     |        | scratch | its mean before and after, and the difference in deviations        |
-| due      | (2,)       |        | scratch | whether the fast member must be cut, and the slow one renewed      |
+| due      | (3,)       |        | scratch | what is to be done with the members; see the indices below         |
 | A, L, V  | (q, q)     |        | scratch | of an inverse; `column` is (q,)                                    |
 """
 
@@ -49,7 +50,7 @@ N_MEMBERS = 3
 ROWS, BORN, CUT, RENEWED, SLOW_START = 0, 1, 2, 3, 4
 NEVER = -1
 
-CUT_DUE, RENEWAL_DUE = 0, 1  # index of `due`
+CUT_DUE, RENEWAL_DUE, REVERSAL_DUE = 0, 1, 2  # index of `due`: cut fast, renew slow, reverse fast or linear member
 CALM, DRIFT, RECOVERED, SETTLED = 0, 1, 2, 3  # of `happened`
 NO_VERDICT, SENSOR_MOVED, INPUTS_MOVED = 0, 1, 2  # of `verdict`
 
@@ -81,6 +82,7 @@ class MemberArrays(NamedTuple):
     alarms: FloatArray
     episode: IntArray
     depth: FloatArray
+    reversal: FloatArray
     paired: FloatArray
     views: FloatArray
     readings: FloatArray
@@ -107,6 +109,7 @@ class Members(NamedTuple):
     alarms: FloatArray
     episode: IntArray
     depth: FloatArray
+    reversal: FloatArray
     paired: FloatArray
     views: FloatArray
     readings: FloatArray
@@ -151,6 +154,7 @@ def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
         alarms=np.zeros((2, K, N_ALARM)),
         episode=np.full(K, NEVER, np.int64),
         depth=np.zeros((2, K)),
+        reversal=np.zeros((2, K)),
         paired=np.zeros(3),
         views=views,
         readings=readings,
@@ -172,7 +176,7 @@ def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots:
         x=np.zeros(q - 1),
         verdict=np.zeros(q - 1, np.int64),
         moved=np.zeros((3, q - 1)),
-        due=np.zeros(2, np.int64),
+        due=np.zeros(3, np.int64),
         A=np.empty((q, q)),
         L=np.empty((q, q)),
         V=np.empty((q, q)),
