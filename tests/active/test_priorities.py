@@ -90,6 +90,21 @@ def test_a_label_in_a_drift_is_asked_for_more_often_within_the_budget():
     assert members.clock[0] == 1800  # rows without a question count, too
 
 
+@pytest.mark.compiled
+def test_rows_without_an_answer_count_during_the_warm_up_too(stream, tmp_path):
+    X, Y = stream
+    learner = ActiveLearner.start(list("abcd"), list("uvw"), budget=0.2)
+    for i in range(700):
+        query = learner.query(dict(zip("abcd", X[i].tolist(), strict=True)))
+        learner.update(query, Y[i] if query.asked and i % 7 else None)  # some questions stay without an answer
+        if i in (200, 650):
+            learner.save(tmp_path / "learner.zip")
+            learner = ActiveLearner.load(tmp_path / "learner.zip")
+            assert (learner.classifier.inner.model.rules is None) == (i == 200)
+    assert learner.classifier.inner.model.trained().members.clock[0] == 700
+    assert learner.bucket.asked < 150
+
+
 @pytest.fixture
 def stream():
     """Rows and labels: the first 300 are the initial batch."""

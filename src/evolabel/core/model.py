@@ -105,9 +105,7 @@ class StreamModel:
     @property
     def n_seen(self) -> int:
         """Samples seen so far, the initial batch included."""
-        if self.warm_up is not None:
-            return self.warm_up.n_seen
-        return self.trained().n_seen
+        return self.trained().n_seen if self.warm_up is None else self.warm_up.n_seen
 
     @property
     def drifting(self) -> BoolArray:
@@ -310,7 +308,9 @@ class StreamModel:
 
     def advance(self, rows: int) -> None:
         """Count `rows` of the stream that are not learned, because no label of theirs was asked for."""
-        if self.rules is not None:
+        if self.warm_up is not None:
+            self.warm_up.passed += rows
+        elif self.rules is not None:
             advance(self.rules, rows)
 
     # ------------------------------------------------------------------ cold start, new labels
@@ -357,9 +357,9 @@ class StreamModel:
 
     def answering(self) -> "StreamModel | None":
         """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
-        if self.warm_up is None or self.options.iterated:
-            return self if self.warm_up is None else None
-        return self._first.model_of(self.warm_up, self._untrained)
+        if self.warm_up is None:
+            return self
+        return None if self.options.iterated else self._first.model_of(self.warm_up, self._untrained)
 
     def end_warm_up(self) -> None:
         """Run the batch phase on the rows kept so far, if the warm-up lasts; StateError if they are too few."""
@@ -379,7 +379,7 @@ class StreamModel:
         sizes, watchers = (self.n_features, self.n_labels), copy.deepcopy(self.watchers)
         ready = StreamModel(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
-        renumber(ready.trained(), buffer.numbers[: buffer.filled], buffer.n_seen)
+        renumber(ready.trained(), buffer)
         vars(self).update(vars(ready))
 
     def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:

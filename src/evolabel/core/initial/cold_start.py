@@ -8,7 +8,7 @@ from evolabel.core.batch import Batch
 from evolabel.core.members.adapting import advance
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.state import SEEN
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import FloatArray
 
 # Arrays with one entry per sample kept.
 PER_SAMPLE = ("X", "Y", "weights", "confidences", "numbers")
@@ -25,6 +25,8 @@ class WarmUp:
         self.numbers = np.empty(size, np.int64)
         self.filled = 0
         self.n_seen = 0
+        self.passed = 0
+        """Rows of the stream that were not learned, because nothing was asked about them."""
         self.in_order = True
         """Whether the samples follow each other in the stream; not so where an active learner has queried them."""
 
@@ -81,14 +83,14 @@ class WarmUp:
         self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])
 
 
-def renumber(rules: RuleBase, numbers: IntArray, seen: int) -> None:
-    """Give the samples of `rules` their numbers in the stream: sample i + 1 was number `numbers[i]` of `seen`."""
+def renumber(rules: RuleBase, buffer: WarmUp) -> None:
+    """Give the samples of `rules`, made from the `buffer`, their numbers in the stream, and set the clock."""
     used, arrays = slice(0, rules.n_rules + 1), rules.arrays
-    place = np.concatenate([[0], numbers])
+    place = np.concatenate([[0], buffer.numbers[: buffer.filled]])
     arrays.born[used] = place[arrays.born[used]]
     arrays.last_won[used] = place[arrays.last_won[used]]
-    arrays.counters[SEEN] = seen
-    advance(rules, seen - len(numbers))
+    arrays.counters[SEEN] = buffer.n_seen
+    advance(rules, buffer.n_seen - buffer.filled + buffer.passed)
     events = [event._replace(sample=int(place[event.sample])) for event in rules.events]
     rules.events.clear()
     rules.events.extend(events)

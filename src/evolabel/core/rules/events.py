@@ -32,7 +32,7 @@ class Event(NamedTuple):
     edit, what it was for.
 
     `sample` is the number of samples learned. Of a shift, where drift is followed, it is the number of rows of the
-    stream, answered or not (those without an answer count from the end of the warm-up on).
+    stream, answered or not.
 
     Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
     and `after` are its mean squared errors in calm times and at this sample, of a drift at least what raises an alarm;

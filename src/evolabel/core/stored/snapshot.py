@@ -70,7 +70,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     }
     if model.warm_up is not None:
         buffer = model.warm_up
-        facts["warm_up"] = {"filled": buffer.filled, "n_seen": buffer.n_seen, "in_order": buffer.in_order}
+        facts["warm_up"] = {name: getattr(buffer, name) for name in ("filled", "n_seen", "passed", "in_order")}
         return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in PER_SAMPLE}, facts
     rules, scaler = model.trained(), model.scaler
     assert scaler is not None
@@ -193,7 +193,8 @@ def _fill_buffer(model: StreamModel, arrays: Arrays, stored: StoredFacts) -> Non
     with inside("warm_up"):
         check_warm_up(kept, filled, model.n_features, model.n_labels, n_seen)
     assert buffer is not None
-    buffer.filled, buffer.n_seen, buffer.in_order = filled, n_seen, stored.flag("in_order")
+    buffer.filled, buffer.n_seen = filled, n_seen
+    buffer.passed, buffer.in_order = stored.whole("passed"), stored.flag("in_order")
     for name in PER_SAMPLE:
         getattr(buffer, name)[:filled] = kept[name]
 

@@ -7,7 +7,7 @@ time, bound it, so that the same stream gives the same bits.
 import numpy as np
 
 from evolabel.kernels.compile import inner, kernel
-from evolabel.kernels.members.alarm import IS_RAISED, RAISED_AT
+from evolabel.kernels.members.alarm import CALM_VARIANCE, IS_RAISED, RAISED_AT
 from evolabel.kernels.threshold_rules.answer import mean_label
 from evolabel.kernels.threshold_rules.edges import settle_edges
 from evolabel.kernels.threshold_rules.learn import EVERY
@@ -94,7 +94,7 @@ def prune(k: int, thresholds: Thresholds) -> None:
             v[:] = 0.0
             v[TO_WAIT] = FIRST_TRIAL
     if t.feature[k, 0] == LEAF:  # no split is left: alarm and gate of label k start anew
-        t.alarms[k] = 0.0
+        t.alarms[k, CALM_VARIANCE:] = 0.0  # means stay, for the event that ends a drift; the next answer replaces them
         if not thresholds.exclusive or thresholds.first == 1:
             t.gate[k] = 0.0
 
