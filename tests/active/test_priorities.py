@@ -7,15 +7,18 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.active.query import PROBE
+from evolabel.active.query import CONFIRM, PROBE
 from evolabel.active.scoring.priorities import (
+    CONFIRM_SCORE,
     DRIFT_PRIORITY,
     PROBE_SCORE,
     PROBE_SHARE,
     PROBE_SHARE_IN_DRIFT,
-    is_probe,
+    confirms,
+    prioritise_doubts,
     prioritise_labels,
     prioritise_samples,
+    probes,
 )
 
 CALM = np.zeros(5, np.bool_)
@@ -61,10 +64,36 @@ def test_more_samples_are_drawn_while_a_label_is_in_a_drift(in_drift, share):
     np.testing.assert_array_equal(np.vstack(parts), raised[:500])
 
 
-def test_a_probe_is_one_of_the_labels_asked_for():
-    value = np.array([0.1, PROBE_SCORE, 0.2])
-    assert is_probe(value, np.array([False, True, True]))
-    assert not is_probe(value, np.array([True, False, True]))
+def test_sure_outputs_of_doubted_labels_are_asked_for_before_all_but_probes():
+    values = np.array([[0.1, PROBE_SCORE, 0.2], [0.5, 0.6, 0.7]])
+    outputs = np.array([[0.9, 0.1, 0.9], [0.6, 0.9, 0.1]])
+    doubted = np.array([True, True, False])
+    raised = prioritise_doubts(values, outputs, doubted)
+    np.testing.assert_array_equal(raised, [[CONFIRM_SCORE, PROBE_SCORE, 0.2], [0.5, CONFIRM_SCORE, 0.7]])
+    np.testing.assert_array_equal(confirms(raised), [[True, False, False], [False, True, False]])
+    np.testing.assert_array_equal(probes(raised), [[False, True, False], [False, False, False]])
+    samples = prioritise_doubts(values[:, :1], outputs, np.array([True, False, False]))
+    np.testing.assert_array_equal(samples, [[CONFIRM_SCORE], [0.5]])
+    assert prioritise_doubts(values, outputs, np.zeros(3, bool)) is values
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("per", ["labels", "samples"])
+def test_a_flipped_label_is_noticed_soon_by_questions_that_confirm_the_first_wrong_answer(per):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2500, 4))
+    Y = (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
+    Y[1500:, 0] = 1.0 - Y[1500:, 0]
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:500], Y[:500]), 0.1, per)
+    before = 0
+    for i in range(500, 2500):
+        query = learner.query(X[i])
+        learner.update(query, np.where(query.labels, Y[i], np.nan) if query.asked else None)
+        assert learner.bucket.asked <= 0.1 * (3 if per == "labels" else 1) * learner.bucket.seen
+        before = before if i >= 1500 else learner.ledger.reasons[CONFIRM]
+    drifts = [event.sample - 1500 for event in learner.classifier.events_ if event.kind == "drift"]
+    assert 0 < drifts[0] < 250
+    assert learner.ledger.reasons[CONFIRM] > before
 
 
 @pytest.mark.compiled
@@ -190,3 +219,17 @@ def test_rows_scored_ahead_are_drawn_anew_after_a_change_of_the_budget(stream):
     fresh = copy.deepcopy(learner)
     fresh.strategy._ahead = None
     assert asked_between(learner, X, first, 900) == asked_between(fresh, X, first, 900)
+
+
+@pytest.mark.compiled
+def test_a_learner_that_was_taught_rows_it_has_not_counted_can_be_saved(stream, tmp_path):
+    X, Y = stream
+    learner = ActiveLearner.start(list("abcd"), list("uvw"), budget=0.2)
+    for i in range(90):
+        learner.teach(dict(zip("abcd", X[i].tolist(), strict=True)), Y[i])
+        if i in (0, 40, 89):
+            learner.save(tmp_path / "learner.zip")
+            learner = ActiveLearner.load(tmp_path / "learner.zip")
+    learner.teach(dict.fromkeys("abcd", np.nan), Y[0])
+    learner.save(tmp_path / "learner.zip")
+    assert learner.classifier.n_samples_seen_ == 90

@@ -29,7 +29,7 @@ class NaiveAlarm:
         """Near the calm level?"""
         return self.short < self.mean + max(self.error(0.5 / window_of(spread)), min(0.02, 0.25 * spread))
 
-    def watch(self, loss: float, spread: float, row: int, weight: float, margin: float, *, by_odds: bool = True) -> str:
+    def watch(self, loss: float, spread: float, row: int, weight: float, margin: float, *, prior: float = 0.0) -> str:
         """What the loss has caused: "raised", "rise" or "quiet"."""
         window = window_of(spread)
         first = 1.0 / (self.calm + weight)
@@ -41,11 +41,11 @@ class NaiveAlarm:
             return "quiet"
         needed = max((5.0 + margin) * self.error(0.5 / window), min(0.08, max(spread, 4.0 / window)))
         known = self.calm > 2.0 * window
-        if known and by_odds and row - self.counted_at >= 3:
-            self.learn_odds(loss, weight)
+        if (prior > 0.0 or (known and prior == 0.0)) and row - self.counted_at >= 3:
+            self.learn_odds(loss, weight, prior)
             self.counted_at = row
         contradicted = self.log_odds > log(50000.0) + 0.5 * margin**2
-        if known and (self.short > self.mean + needed or contradicted):
+        if (known and self.short > self.mean + needed) or contradicted:
             self.raised, self.since, self.log_odds, self.odds_while_raised = True, row, -float("inf"), 9.0
             self.short = max(self.short, min(self.mean + needed, 1.0))
             return "raised"
@@ -56,12 +56,18 @@ class NaiveAlarm:
                 self.long, found = self.mean, "rise"
             if self.long > self.mean + error:
                 return found
-        self.learn(loss, weight)
+        if prior <= 0.0 or self.log_odds <= log(1000.0):
+            self.learn(loss, weight)
         return found
 
-    def learn_odds(self, loss: float, weight: float) -> None:
+    def usual_odds(self, prior: float) -> float:
+        """Mean odds of calm times, of at most 1,000 answers, and of `prior` answers of odds 1; at least 1."""
+        n = min(self.calm, 1000.0)
+        return max((n * self.calm_odds + prior) / (n + prior), 1.0) if n + prior >= 1.0 else 1.0
+
+    def learn_odds(self, loss: float, weight: float, prior: float) -> None:
         """The logarithms of the odds, summed from the last time the sum was below 0."""
-        changed = odds(loss) / max(self.calm_odds, 1.0)
+        changed = odds(loss) / self.usual_odds(prior)
         self.log_odds = max(self.log_odds, 0.0) + log(weight * changed + (1.0 - weight))
 
     def fall_back(self, spread: float, row: int) -> None:

@@ -55,6 +55,7 @@ class NaiveFollower:
         self.reversal = [[0.0] * len(mixers), [0.0] * len(mixers)]
         self.reversed: list[tuple[str, int, int]] = []
         self.drifting: set[int] = set()
+        self.turned: set[tuple[str, int]] = set()
         self.cut: int | None = None
         self.renewed, self.slow_start = 0, 0
         self.gains, self.gain, self.variance = 0, 0.0, 0.0
@@ -98,11 +99,11 @@ class NaiveFollower:
         self.share[b] = pi, n
         margin, (of_slow, of_final) = sqrt(2.0 * log(len(self.mixers) + 1)), self.alarms[b]
         losses = (np.clip(F, 0.0, 1.0) - y) ** 2
+        slow = of_slow.watch(losses[0], pi * (1.0 - pi), self.now, g, margin, prior=50.0)
+        final = of_final.watch(losses[3], pi * (1.0 - pi), self.now, g, margin, prior=50.0)
         for i, loss in enumerate((losses[0 if self.fast is None else 1], losses[2])):
-            contrary = odds(loss) / max(of_final.calm_odds, 1.0)
+            contrary = odds(loss) / of_final.usual_odds(50.0)
             self.reversal[i][b] = min(max(self.reversal[i][b], 1.0) * (1.0 + g * (contrary - 1.0)), 1e12)
-        slow = of_slow.watch(losses[0], pi * (1.0 - pi), self.now, g, margin)
-        final = of_final.watch(losses[3], pi * (1.0 - pi), self.now, g, margin)
         return slow != "quiet" or final == "raised"
 
     def compare(self, F: FloatArray, y: FloatArray) -> bool:
@@ -125,6 +126,7 @@ class NaiveFollower:
                 mixer.losses[1] = mixer.losses[0]
             self.renewed, self.gains, self.gain, self.variance = self.now, 0, 0.0, 0.0
             self.log.append(("start", self.now))
+        self.reverse()
         if better:
             assert self.fast is not None
             for slot in range(len(self.fast.H)):
@@ -135,7 +137,6 @@ class NaiveFollower:
             self.renewed, self.slow_start = self.now, self.now - self.memory
             self.gains, self.gain, self.variance = 0, 0.0, 0.0
             self.log.append(("renewed", self.now))
-        self.reverse()
         if cut:
             assert self.fast is not None
             self.fast.H *= 0.02
@@ -144,14 +145,16 @@ class NaiveFollower:
             self.log.append(("cut", self.now))
 
     def reverse(self) -> None:
-        """Members that the labels in a drift contradict beyond doubt answer the opposite."""
+        """Members that the labels in a drift contradict beyond doubt answer the opposite; a second time needs more."""
         for b in self.drifting:
-            if self.reversal[0][b] > 50_000.0:
-                assert self.fast is not None
-                self.fast.G[:, b] = self.fast.H[:, :, -1] - self.fast.G[:, b]
-                self.reversed.append(("fast", b, self.now))
-            if self.reversal[1][b] > 50_000.0:
-                self.linear.W[b] *= -1.0
-                self.reversed.append(("linear", b, self.now))
-            for odds_of_member in self.reversal:
-                odds_of_member[b] = 0.0 if odds_of_member[b] > 50_000.0 else odds_of_member[b]
+            for i, member in enumerate(("fast", "linear")):
+                if self.reversal[i][b] <= (1e9 if (member, b) in self.turned else 50_000.0):
+                    continue
+                if member == "linear":
+                    self.linear.W[b] *= -1.0
+                else:
+                    assert self.fast is not None
+                    self.fast.G[:, b] = self.fast.H[:, :, -1] - self.fast.G[:, b]
+                self.reversal[i][b] = 0.0
+                self.turned.add((member, b))
+                self.reversed.append((member, b, self.now))

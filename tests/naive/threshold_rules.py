@@ -162,7 +162,7 @@ class NaiveThresholds:
         label, once, gain = self.labels[k], min(w, 1.0), 0.0
         if label.root.children:
             share, margin = label.share(), sqrt(2.0 * log(self.K + 1.0))
-            label.alarm.watch((y - g) ** 2, share * (1.0 - share), len(self.rows), once, margin, by_odds=False)
+            label.alarm.watch((y - g) ** 2, share * (1.0 - share), len(self.rows), once, margin, prior=-1.0)
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)
             gain = (y - e) ** 2 - (y - h) ** 2
             if not self.shares_gate:

@@ -18,6 +18,9 @@ RANDOM = "random"
 PROBE = "probe"
 """Reason of a label or sample drawn at random beside those that criteria choose, so that a drift is noticed."""
 
+CONFIRM = "confirm"
+"""Reason of a question after an answer that has contradicted a sure output: was it a drift or chance?"""
+
 Scores = Mapping[str, FloatArray]
 
 

@@ -6,12 +6,18 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.empty_rows import empty_query, is_empty
-from evolabel.active.query import COLD_START, PROBE, RANDOM, RANKING, Query, Scores
+from evolabel.active.query import COLD_START, CONFIRM, PROBE, RANDOM, RANKING, Query, Scores
 from evolabel.active.query_context import QueryContext
 from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
-from evolabel.active.scoring.priorities import is_probe, prioritise_labels, prioritise_samples, probes
+from evolabel.active.scoring.priorities import (
+    confirms,
+    prioritise_doubts,
+    prioritise_labels,
+    prioritise_samples,
+    probes,
+)
 from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
@@ -20,6 +26,7 @@ from evolabel.active.scoring.unlabelled import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.classifier.inner import ClassifierInner, FittedModel
+from evolabel.core.members.label_drift import doubted_labels
 from evolabel.core.protocols import Model
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import StateError
@@ -201,11 +208,13 @@ class QueryStrategy:
             values = selector.weighted(values, context.novelty_weight)
         if self._has_priorities(model, selector):
             number, budget = self.bucket.seen + 1, self.bucket.budget
-            drifting = model.drifting & ~self._retired_labels()  # no answer would end the drift of a retired label
+            asked_for = ~self._retired_labels()  # no answer would end the drift of a retired label
+            drifting = model.drifting & asked_for
             if self.bucket.per == "labels":
                 values = prioritise_labels(values, number, budget, drifting)
             else:
                 values = prioritise_samples(values, number, budget, in_drift=bool(drifting.any()))
+            values = prioritise_doubts(values, outputs, doubted_labels(model.rules, model.n_labels) & asked_for)
         return outputs, scores, values
 
     def _has_priorities(self, model: Model, selector: Selector) -> bool:
@@ -278,17 +287,15 @@ class QueryStrategy:
             labels = (mask if self.bucket.per == "labels" else ~labels) & ~self._retired_labels()
         if not labels.any():
             return self._described(Query(x, prediction, labels, (), scores, 0, value))
-        by_label, drawn = self._reasons(scores, labels, selector), None
-        named = {name for why in by_label for name in why}
-        reasons = tuple(name for name in (*self._names, RANDOM) if name in named) or (RANKING,)
-        if selector.takes_priorities and is_probe(value, labels):
-            drawn = labels & probes(value)
-            reasons = (PROBE,) if (drawn == labels).all() else (PROBE, *reasons)
-        query = Query(x, prediction, labels, reasons, scores, self.price_of(labels), value, drawn=drawn)
-        query.label_reasons = tuple(
-            (PROBE,) if drawn is not None and drawn[k] else why
-            for k, why in zip(np.flatnonzero(labels), by_label, strict=True)
+        first = _asked_first(value, labels) if selector.takes_priorities else {}
+        by_label = tuple(
+            next(((reason,) for reason, those in first.items() if those[k]), why)
+            for k, why in zip(np.flatnonzero(labels), self._reasons(scores, labels, selector), strict=True)
         )
+        named = {name for why in by_label for name in why}
+        reasons = tuple(name for name in (PROBE, CONFIRM, *self._names, RANDOM) if name in named) or (RANKING,)
+        query = Query(x, prediction, labels, reasons, scores, self.price_of(labels), value, drawn=first.get(PROBE))
+        query.label_reasons = by_label
         return self._described(query)
 
     def _retired_labels(self) -> BoolArray:
@@ -383,3 +390,9 @@ class QueryStrategy:
         cache = WeightCache(unchanged, self._version(self.inner.model)) if self.bucket.seen else WeightCache()
         fresh = {"_ahead": None, "_weight_cache": cache, "_scorer": RowScorer(self.criteria), "_latest": None}
         return {**self.__dict__, **fresh}
+
+
+def _asked_first(value: FloatArray, labels: BoolArray) -> dict[str, BoolArray]:
+    """Return, by reason, those of the `labels` asked for that priorities have put first, by the `value` of the row."""
+    found = {PROBE: labels & probes(value), CONFIRM: labels & confirms(value)}
+    return {reason: those for reason, those in found.items() if those.any()}

@@ -367,7 +367,8 @@ class ClassifierInner:
         labels = y[None]
         if len(y) != state.targets.size:
             labels, state.targets = read_targets(labels, 1, state.targets, streaming=True)
-        model.advance(-1)  # the row was counted when it was seen
+        counted_before = int(not np.isnan(x).all())  # the row was counted when it was seen, unless it has no feature
+        model.advance(-counted_before)
         rules, outputs = model.rules, np.zeros(labels.shape)
         batch = Batch(x[None], labels, outputs=outputs)
         if confidence is not None:
@@ -379,6 +380,6 @@ class ClassifierInner:
                 with rules.moving_antecedents_by(antecedent_rate), model.calibration.counting(counted):
                     state.learn(batch)
         except BaseException:
-            model.advance(1)
+            model.advance(counted_before)
             raise
         return np.asarray(outputs[0])

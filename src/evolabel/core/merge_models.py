@@ -15,7 +15,7 @@ from collections import deque
 
 import numpy as np
 
-from evolabel.core.members.adapting import read_as, reorder_labels
+from evolabel.core.members.adapting import hold_episodes, read_as, reorder_labels
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.merge_members import align_fast_sums, merge_members
 from evolabel.core.members.threshold_rules.merging import merge_thresholds
@@ -86,6 +86,7 @@ def merge(
     rules.shrink_to(rules.settings.max_rules)
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
+        hold_episodes(rules, united.thresholds.drifting)
     if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers

@@ -307,9 +307,9 @@ class StreamModel:
             raise
 
     def advance(self, rows: int) -> None:
-        """Count `rows` of the stream that are not learned, because no label of theirs was asked for."""
+        """Count `rows` of the stream that have no answer; below 0: rows that have one now."""
         if self.warm_up is not None:
-            self.warm_up.passed += rows
+            self.warm_up.passed = max(self.warm_up.passed + rows, 0)
         elif self.rules is not None:
             advance(self.rules, rows)
 

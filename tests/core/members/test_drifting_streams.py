@@ -66,3 +66,23 @@ def test_a_stream_whose_concepts_come_back_is_followed_each_time():
     _, right = run(X, Y)
     for start in (1500, 3000, 4500):
         assert right[start + 300 : start + 1500].mean() > right[500:1500].mean() - 0.05
+
+
+def test_a_label_that_turns_before_the_first_row_of_the_stream_is_noticed():
+    X, Y = flipped(1800, 1500, seed=3)
+    clf = classifier_of(X, Y, batch=1500)
+    outputs = clf.test_then_train(X[1500:], Y[1500:])
+    kinds = [(kind, label) for kind, label, _, _ in shifts(clf.inner.any_model) if kind == "drift"]
+    assert kinds == [("drift", 0)]
+    assert ((outputs[100:, 0] >= 0.5) == (Y[1600:, 0] > 0.5)).mean() > 0.75
+
+
+def test_the_drift_of_a_label_whose_tree_is_dropped_is_ended_by_the_members():
+    X = np.random.default_rng(1).normal(size=(4000, 6))
+    Y = (np.c_[X[:, 4] * X[:, 5], X[:, 0]] > 0.0).astype(float)
+    Y[2000:, 0] = 0.0
+    clf = classifier_of(X, Y, threshold_rules=True)
+    clf.partial_fit(X[80:], Y[80:])
+    found = [(kind, label) for kind, label, _, _ in shifts(clf.inner.any_model) if label is not None]
+    assert found == [("drift", 0), ("recovered", 0)]
+    assert not clf.inner.any_model.drifting.any()

@@ -24,7 +24,7 @@ def losses_of(seed, levels, rows):
     return np.clip(level * rng.exponential(size=len(level)), 0.0, 1.0)
 
 
-def watched(losses, spreads, *, weights=None, margin=0.0, first=0, every=1):
+def watched(losses, spreads, *, weights=None, margin=0.0, first=0, every=1, prior=alarm.AFTER_WINDOWS):
     """What the kernel finds, row by row, with the alarm at the end; the twin must agree at every row.
 
     The rows of the stream are `first` and each one `every` rows later.
@@ -34,8 +34,8 @@ def watched(losses, spreads, *, weights=None, margin=0.0, first=0, every=1):
     spreads = np.broadcast_to(spreads, len(losses))
     for number, (loss, spread, weight) in enumerate(zip(losses, spreads, weights, strict=True)):
         row = first + every * number
-        found.append(NAMES[alarm.watch(a, loss, spread, row, weight, margin, True)])
-        assert found[-1] == twin.watch(loss, spread, row, weight, margin)
+        found.append(NAMES[alarm.watch(a, loss, spread, row, weight, margin, prior)])
+        assert found[-1] == twin.watch(loss, spread, row, weight, margin, prior=prior)
         assert alarm.is_back(a, spread) == twin.is_back(spread)
         np.testing.assert_allclose(a, twin.vector(), rtol=1e-10, atol=1e-12)
     return found, a
@@ -48,9 +48,18 @@ def watched(losses, spreads, *, weights=None, margin=0.0, first=0, every=1):
     st.sampled_from([1, 60, 500, 2500]),
     SPREADS,
     st.sampled_from([0.0, 1.2, 3.0]),
+    st.sampled_from([alarm.AFTER_BATCH, alarm.AFTER_WINDOWS, alarm.BY_MEAN]),
 )
-def test_jumps_are_found_as_by_the_twin(seed, levels, rows, spread, margin):
-    watched(losses_of(seed, levels, rows), spread, margin=margin)
+def test_jumps_are_found_as_by_the_twin(seed, levels, rows, spread, margin, prior):
+    watched(losses_of(seed, levels, rows), spread, margin=margin, prior=prior)
+
+
+def test_a_fitted_model_that_is_wrong_from_the_first_answer_on_has_drifted():
+    losses = np.full(60, 0.9)
+    found, _ = watched(losses, 0.25, margin=1.9, every=3, prior=alarm.AFTER_BATCH)
+    assert found.index("raised") < 12
+    found, _ = watched(losses, 0.25, margin=1.9, every=3)
+    assert "raised" not in found
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -82,7 +91,7 @@ def test_sure_outputs_that_are_wrong_raise_the_alarm_before_the_mean_does():
     by_mean = []
     for row, e in enumerate(errors):
         a[alarm.ODDS] = 0.0
-        by_mean.append(alarm.watch(a, e**2, 0.25, 4 * row, 1.0, 1.9, True))
+        by_mean.append(alarm.watch(a, e**2, 0.25, 4 * row, 1.0, 1.9, alarm.AFTER_WINDOWS))
     assert RAISED not in by_mean[:1200]
 
 
@@ -98,11 +107,11 @@ def test_too_sure_outputs_do_not_raise_the_alarm_by_their_usual_errors(rate):
 def test_at_weight_one_half_two_answers_count_as_one():
     a = np.zeros(N_ALARM)
     for i in range(60):
-        alarm.watch(a, 0.2, 0.25, i, 0.5, 0.0, True)
+        alarm.watch(a, 0.2, 0.25, i, 0.5, 0.0, alarm.AFTER_WINDOWS)
     assert a[alarm.CALM_COUNT] == 30.0
     assert a[alarm.CALM_MEAN] == 0.2
     before = a.copy()
-    assert alarm.watch(a, 1.0, 0.25, 60, 0.0, 0.0, True) == QUIET
+    assert alarm.watch(a, 1.0, 0.25, 60, 0.0, 0.0, alarm.AFTER_WINDOWS) == QUIET
     np.testing.assert_array_equal(a, before)
 
 
@@ -123,7 +132,9 @@ def test_all_labels_at_once_are_each_label_alone(seed, K):
         alarm.watch_labels(A, losses, spreads, row, 0.8, 1.5, found)
         for j in range(K):
             expected = (
-                QUIET if np.isnan(losses[j]) else alarm.watch(alone[j], losses[j], spreads[j], row, 0.8, 1.5, True)
+                QUIET
+                if np.isnan(losses[j])
+                else alarm.watch(alone[j], losses[j], spreads[j], row, 0.8, 1.5, alarm.AFTER_WINDOWS)
             )
             assert found[j] == expected
     np.testing.assert_array_equal(A, alone)

@@ -1,9 +1,12 @@
-"""What is asked for first: labels that have drifted, and a few labels or samples at random.
+"""What is asked for first: labels that have drifted or may have, and a few labels or samples at random.
 
 Questions about uncertain labels show little of a drift, because an output near 1/2 is wrong as often before it as after
 it. So a share of the questions, up to `PROBE_SHARE`, is drawn at random. The draw is computed from the number of the
 row in the stream, so that a query gives the same bits however often it is made. It falls away if the budget does not
 pay for it at that row: at 10 % of the samples, three quarters of the draws are asked.
+
+An answer that contradicts a sure output may be the first of a drift, or chance. Further answers about sure outputs of
+the same label show which it is: they are asked for next.
 """
 
 import numpy as np
@@ -25,6 +28,10 @@ PROBE_SHARE_IN_DRIFT = 0.5
 DRIFT_PRIORITY = 3.0
 
 PROBE_SCORE = 1e300  # above every score of a criterion
+CONFIRM_SCORE = 1e299  # below that of a probe, above all others
+
+# Distance of an output from 1/2 from which on an answer shows whether its label has drifted.
+SURE_FROM = 0.3
 
 _ODD, _FIRST, _SECOND = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
@@ -57,9 +64,22 @@ def prioritise_samples(values: FloatArray, first: int, budget: float, *, in_drif
     return np.where(chosen[:, None], PROBE_SCORE, values)
 
 
-def is_probe(value: FloatArray, labels: BoolArray) -> bool:
-    """Return whether one of the `labels` asked for was drawn at random, by the `value` of its row."""
-    return bool((probes(value) & labels).any())
+def prioritise_doubts(values: FloatArray, outputs: FloatArray, doubted: BoolArray) -> FloatArray:
+    """Return the `values` of rows and labels, (n, K), or of rows, (n, 1), with those raised that can confirm a drift.
+
+    These are sure `outputs`, (n, K), of labels that are `doubted`, (K,): their last answers contradict sure outputs.
+    """
+    if not doubted.any():
+        return values
+    shown = doubted & (np.abs(outputs - 0.5) > SURE_FROM)
+    if values.shape[1] < outputs.shape[1]:
+        shown = np.asarray(shown.any(axis=1, keepdims=True))
+    return np.where(shown, np.maximum(values, CONFIRM_SCORE), values)
+
+
+def confirms(value: FloatArray) -> BoolArray:
+    """Return which labels were asked for to confirm a drift, by the `value` of their row, as `probes` does."""
+    return np.asarray((value >= CONFIRM_SCORE) & (value < PROBE_SCORE))
 
 
 def probes(value: FloatArray) -> BoolArray:

@@ -26,7 +26,7 @@ class WarmUp:
         self.filled = 0
         self.n_seen = 0
         self.passed = 0
-        """Rows of the stream that were not learned, because nothing was asked about them."""
+        """Rows of the stream that have no answer, or none yet."""
         self.in_order = True
         """Whether the samples follow each other in the stream; not so where an active learner has queried them."""
 

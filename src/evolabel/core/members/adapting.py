@@ -12,6 +12,7 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.sensors import COLLECTED_ROWS
 from evolabel.kernels.members.state import (
     CORRECTED_AT,
+    N_REVERSED,
     NEVER,
     NEW_OFFSET,
     NEW_ROWS,
@@ -32,29 +33,28 @@ _STEADY = 0.05  # of the range of a feature: rows that come a little late do not
 def advance(rules: RuleBase, rows: int) -> None:
     """Count `rows` of the stream that `rules` do not learn."""
     if isinstance(rules, FollowingRules):
-        rules.members.clock[ROWS] += rows
+        clock = rules.members.clock
+        clock[ROWS] = max(clock[ROWS] + rows, clock[ROWS + 1 :].max())  # a row may be taken back that was not counted
 
 
 def open_episode(rules: RuleBase, label: int, before: float, after: float) -> None:
-    """Let a `label` of `rules` be in a drift, with its errors `before` and `after`, until `close_episode` is called."""
-    if not isinstance(rules, FollowingRules):
-        return
-    rules.members.episode[label] = rules.members.clock[ROWS]
-    rules.members.depth[:, label] = before, after
-    rules.ended_elsewhere.add(label)
+    """Let a `label` of `rules` be in a drift, with its errors `before` and `after`."""
+    if isinstance(rules, FollowingRules):
+        rules.members.episode[label] = rules.members.clock[ROWS]
+        rules.members.depth[:, label] = before, after
+        rules.members.reversal[N_REVERSED:, label] = 0.0
 
 
 def hold_episodes(rules: RuleBase, labels: BoolArray) -> None:
-    """Let the drifts of these `labels` of `rules`, which were stored, be ended by `close_episode`."""
+    """Let the drifts of these `labels` of `rules`, (K,), be ended by `close_episode`, and the others by the members."""
     if isinstance(rules, FollowingRules):
         rules.ended_elsewhere = set(np.flatnonzero(labels & rules.drifting).tolist())
 
 
 def close_episode(rules: RuleBase, label: int) -> None:
-    """End the drift of a `label` of `rules` that `open_episode` has begun."""
-    if isinstance(rules, FollowingRules) and label in rules.ended_elsewhere:
+    """End the drift of a `label` of `rules`."""
+    if isinstance(rules, FollowingRules):
         rules.members.episode[label] = NEVER
-        rules.ended_elsewhere.remove(label)
 
 
 def derive_inverses(rules: RuleBase) -> None:

@@ -17,8 +17,8 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
 from evolabel.kernels.compile import direct
-from evolabel.kernels.members.alarm import ODDS_LIMIT
 from evolabel.kernels.members.fast import BLOCKS
+from evolabel.kernels.members.follow import NEXT_REVERSAL_ODDS, REVERSAL_ODDS
 from evolabel.kernels.members.mixer import current_weights
 from evolabel.kernels.members.state import (
     BORN,
@@ -26,6 +26,7 @@ from evolabel.kernels.members.state import (
     CUT_DUE,
     DRIFT,
     FAST,
+    N_REVERSED,
     NEVER,
     RECOVERED,
     RENEWAL_DUE,
@@ -179,17 +180,17 @@ class FollowingRules(RuleBase):
             self.events[-1] = self.events[-1]._replace(sample=int(self.members.clock[ROWS]))
 
     def _settle(self) -> None:
-        """Log what the last row has shown, start or cut the fast member, or renew the slow one from it."""
+        """Log what the last row has shown, start, reverse or cut the fast member, or renew the slow one from it."""
         kept, clock, now = self.kept_members, self.members.clock, int(self.members.clock[ROWS])
         members = kept.members
         self._log_labels(members)
         self._log_features(members)
         if not self.has_fast and (members.due[CUT_DUE] or now >= self.settings.memory):
             start_fast(self)
-        if members.due[RENEWAL_DUE]:
-            self._renew(now)
         if members.due[REVERSAL_DUE]:
             self._reverse()
+        if members.due[RENEWAL_DUE]:
+            self._renew(now)
         if members.due[CUT_DUE]:
             fast_sums.cut(self.arrays, self.settings)
             clock[CUT] = now
@@ -220,11 +221,14 @@ class FollowingRules(RuleBase):
 
     def _reverse(self) -> None:
         """Let fast and linear member answer the opposite for labels in a drift that contradict them beyond doubt."""
-        of_fast, of_linear = (self.members.reversal > ODDS_LIMIT) & self.drifting
-        if self.has_fast:
+        odds, before = self.members.reversal[:N_REVERSED], self.members.reversal[N_REVERSED:]
+        found = (odds > np.where(before > 0.0, NEXT_REVERSAL_ODDS, REVERSAL_ODDS)) & self.drifting
+        of_fast, of_linear = found
+        of_fast &= self.has_fast
+        if of_fast.any():
             fast_sums.reverse_labels(of_fast, self.arrays)
         self.members.W[of_linear] *= -1.0
-        self.members.reversal[np.stack([of_fast, of_linear])] = 0.0
+        odds[found], before[found] = 0.0, 1.0
 
     def _renew(self, now: int) -> None:
         """Set the sums and losses of the slow member to those of the fast one at the row `now`."""

@@ -223,7 +223,7 @@ def member_table(p: int, K: int) -> dict[str, Expected]:
         "alarms": floats(2, K, N_ALARM, low=0.0, high=float(MOST)),
         "episode": whole(K, low=NEVER),
         "depth": floats(2, K, low=0.0, high=1.0),
-        "reversal": floats(2, K, low=0.0, high=MOST_REVERSAL),
+        "reversal": floats(4, K, low=0.0, high=MOST_REVERSAL),
         "paired": floats(3),
         "views": floats(4, p, low=-FINITE, high=FINITE),
         "readings": floats(N_READINGS, p, low=-_MOST_SQUARED, high=_MOST_SQUARED),

@@ -33,7 +33,8 @@ O is needed where few labels are asked for, most of them near an output of 1/2: 
 drift as before, and S hardly moves. With e = sqrt(loss), the distance of output and answer, the odds of one answer are
 e / (1 - e): near 1 for an output near 1/2, and 9 for a sure one that is wrong. O is their product over the last
 answers, O <- max(O, 1) e / (1 - e), each divided by the mean odds of calm times where those exceed 1: such outputs are
-too sure. Of answers less than `ODDS_GAP` rows apart one counts: labels often come in runs.
+too sure. A model that was fitted to an initial batch has a `prior`: so many answers of odds 1 count as calm ones, and O
+counts from the first answer on. Of answers less than `ODDS_GAP` rows apart one counts: labels often come in runs.
 """
 
 import numpy as np
@@ -57,7 +58,10 @@ NO_SPREAD = 1e-9  # added to the spread, so that the window of an unseen label i
 LONG_WINDOW = 400.0  # answers
 CALM_MEMORY = 1000.0  # answers over which mean and variance of calm times fade
 
-MIN_CALM_WINDOWS = 2.0  # windows of answers in calm times after which the alarm can be raised
+MIN_CALM_WINDOWS = 2.0  # windows of answers in calm times after which the mean can raise the alarm
+AFTER_BATCH = 50.0  # `prior` of a model: its initial batch counts as so many answers of odds 1
+AFTER_WINDOWS = 0.0  # `prior` of a learner of which nothing is known: odds count as the mean does, after two windows
+BY_MEAN = -1.0  # `prior` of an alarm that the mean alone can raise
 MIN_CALM_FOR_RISE = 400.0  # answers in calm times after which a rise is looked for
 SETTLE_ROWS = 2000  # rows of the stream after which the loss of a raised alarm is the new calm level
 SETTLED_COUNT = 50.0  # answers that count for the calm mean then
@@ -69,6 +73,7 @@ POSITIVES_IN_WINDOW = 4.0  # answers of loss 1; so many of an unseen label in on
 LEAST_ERROR = 0.1  # of an output, in the odds of an answer
 MOST_ODDS = 9.0  # of an answer, by `LEAST_ERROR`
 ODDS_LIMIT = 50000.0  # odds at which an alarm is raised, per watched alarm
+DOUBT_ODDS = 1000.0  # odds from which on an answer of a model with a `prior` is not one of calm times
 ODDS_GAP = 3  # rows between two answers that count for the odds: neighbours are often alike
 
 RISE_DEVIATIONS = 2.0  # standard errors
@@ -132,17 +137,24 @@ def odds_of(loss: float) -> float:
 
 
 @inner
-def next_odds(odds: float, loss: float, a: FloatArray, weight: float) -> float:
-    """Return `odds` after an answer of this `loss` and `weight`, divided by the mean odds of the calm times of `a`."""
-    usual = max(a[CALM_ODDS], 1.0)
+def next_odds(odds: float, loss: float, a: FloatArray, weight: float, prior: float) -> float:
+    """Return `odds` after an answer of this `loss` and `weight`, divided by the mean odds of the calm times of `a`.
+
+    `prior` answers of odds 1 are added to those of calm times.
+    """
+    n = min(a[CALM_COUNT], CALM_MEMORY)
+    usual = max((n * a[CALM_ODDS] + prior) / max(n + prior, 1.0), 1.0)
     return float(max(odds, 1.0) * (1.0 + weight * (odds_of(loss) / usual - 1.0)))
 
 
 @inner
-def learn_odds(a: FloatArray, loss: float, row: int, weight: float) -> None:
-    """Update the odds of `a` by a `loss` of this `weight` at `row`, unless an answer shortly before has counted."""
+def learn_odds(a: FloatArray, loss: float, row: int, weight: float, prior: float) -> None:
+    """Update the odds of `a` by a `loss` of this `weight` at `row`, unless an answer shortly before has counted.
+
+    `prior` as for `next_odds`.
+    """
     if row - a[COUNTED_AT] >= ODDS_GAP:
-        a[ODDS] = next_odds(a[ODDS], loss, a, weight)
+        a[ODDS] = next_odds(a[ODDS], loss, a, weight, prior)
         a[COUNTED_AT] = row
 
 
@@ -200,11 +212,11 @@ def lower_alarm(a: FloatArray, spread: float, row: int) -> None:
 
 
 @inner
-def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float, by_odds: bool) -> int:
+def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float, prior: float) -> int:
     """Learn the `loss` of an answer by the alarm `a`; return `RAISED`, `RISE` or `QUIET`.
 
     `RAISED` is returned once, when the alarm is raised; after a rise the long mean starts again at the calm mean. An
-    answer of `weight` 0 changes nothing. Without `by_odds` the mean alone can raise the alarm.
+    answer of `weight` 0 changes nothing. `prior` is `AFTER_BATCH`, `AFTER_WINDOWS` or `BY_MEAN`.
     """
     if not weight > 0.0:
         return QUIET
@@ -215,16 +227,16 @@ def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, ma
         a[ODDS] += weight / window_of(spread) * (odds_of(loss) - a[ODDS])
         lower_alarm(a, spread, row)
         return QUIET
-    if a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread):
-        if by_odds:
-            learn_odds(a, loss, row, weight)
-        if has_jumped(a, spread, margin) or is_contradicted(a, margin):
-            raise_alarm(a, spread, row, margin)
-            return RAISED
+    known = a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread)
+    if prior > 0.0 or (known and prior == AFTER_WINDOWS):
+        learn_odds(a, loss, row, weight, prior)
+    if (known and has_jumped(a, spread, margin)) or is_contradicted(a, margin):
+        raise_alarm(a, spread, row, margin)
+        return RAISED
     risen = has_risen(a, spread, margin)
     if risen:
         a[LONG_MEAN] = a[CALM_MEAN]
-    if is_calm(a):
+    if is_calm(a) and not (prior > 0.0 and a[ODDS] > DOUBT_ODDS):
         learn_calm(a, loss, weight)
     return RISE if risen else QUIET
 
@@ -240,4 +252,4 @@ def watch_labels(
     for j in range(A.shape[0]):
         found[j] = QUIET
         if not np.isnan(losses[j]):
-            found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin, True)
+            found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin, AFTER_WINDOWS)

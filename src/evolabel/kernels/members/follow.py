@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.kernels.compile import inner
 from evolabel.kernels.consequents import answer, learn_consequents
-from evolabel.kernels.members.alarm import CALM_MEAN, ODDS_LIMIT, QUIET, RAISED, SHORT_MEAN, is_back, next_odds, watch
+from evolabel.kernels.members.alarm import AFTER_BATCH, CALM_MEAN, QUIET, RAISED, SHORT_MEAN, is_back, next_odds, watch
 from evolabel.kernels.members.fast import block_of, fade_active
 from evolabel.kernels.members.linear import answer_linear, fill_scores, learn_linear, learn_scores
 from evolabel.kernels.members.mixer import clipped, learn_losses, mix, mixer_weights
@@ -18,6 +18,7 @@ from evolabel.kernels.members.state import (
     FAST,
     FINAL,
     LINEAR,
+    N_REVERSED,
     NEVER,
     RECOVERED,
     RENEWAL_DUE,
@@ -36,6 +37,8 @@ from evolabel.typing import FloatArray
 SHARE_MEMORY = 1000.0  # answers over which the share of a label is averaged
 SHORTEST_DRIFT = 50  # rows after which a label can have recovered
 LONGEST_DRIFT = 2000  # rows after which the new error of a label counts as its usual one
+REVERSAL_ODDS = 5e4  # odds beyond which a member is reversed
+NEXT_REVERSAL_ODDS = 1e9  # the same if it was in this drift: answers that are wrong at times do not turn it to and fro
 MOST_REVERSAL = 1e12  # odds, so that their product stays finite
 PAIRED_MEMORY = 250.0  # rows over which the losses of slow and fast member are compared
 PAIRED_ROWS = 2.0 * PAIRED_MEMORY - 1.0  # independent rows that such a fading mean counts for
@@ -64,6 +67,12 @@ def answer_members(m: int, state: State, paper: PaperArrays | None, members: Mem
 
 
 @inner
+def reversal_limit(reversed_before: float) -> float:
+    """Return the odds beyond which a member is reversed; `reversed_before` is 1 if it was in this drift."""
+    return NEXT_REVERSAL_ODDS if reversed_before > 0.0 else REVERSAL_ODDS
+
+
+@inner
 def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Members) -> None:
     """Update the odds that label b is the opposite of what the members answer by its answer y of weight g.
 
@@ -71,8 +80,10 @@ def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Membe
     """
     fast = FAST if members.clock[BORN] != NEVER else SLOW
     for i, member in enumerate((fast, LINEAR)):
-        odds = next_odds(members.reversal[i, b], (clipped(members.F[member, b]) - y) ** 2, usual, g)
+        odds = next_odds(members.reversal[i, b], (clipped(members.F[member, b]) - y) ** 2, usual, g, AFTER_BATCH)
         members.reversal[i, b] = min(odds, MOST_REVERSAL)
+        if members.episode[b] != NEVER and odds > reversal_limit(members.reversal[N_REVERSED + i, b]):
+            members.due[REVERSAL_DUE] = 1
 
 
 @inner
@@ -84,20 +95,19 @@ def watch_label(b: int, y: float, g: float, members: Members) -> bool:
     now, since = members.clock[ROWS], members.episode[b]
     spread = members.share[0, b] * (1.0 - members.share[0, b])
     of_slow, of_final = members.alarms[0, b], members.alarms[1, b]
-    learn_reversal(b, y, g, of_final, members)
-    slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin, True)
-    final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin, True)
+    slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
+    final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
     if since == NEVER:
         if slow == RAISED or final == RAISED:
             alarm = of_slow if slow == RAISED else of_final
             members.episode[b] = now
             members.depth[0, b], members.depth[1, b] = alarm[CALM_MEAN], alarm[SHORT_MEAN]
             members.happened[b] = DRIFT
+            members.reversal[N_REVERSED:, b] = 0.0
     elif now - since > LONGEST_DRIFT or (now - since >= SHORTEST_DRIFT and is_back(of_final, spread)):
         members.happened[b] = SETTLED if now - since > LONGEST_DRIFT else RECOVERED
         members.depth[1, b] = of_final[SHORT_MEAN]
-    if members.episode[b] != NEVER and max(members.reversal[0, b], members.reversal[1, b]) > ODDS_LIMIT:
-        members.due[REVERSAL_DUE] = 1
+    learn_reversal(b, y, g, of_final, members)
     return slow != QUIET or final == RAISED
 
 

@@ -17,7 +17,8 @@ is the length of the scores s = ((x - mean) / deviation, 1), K the number of lab
 | alarms   | (2, K, 10) |        | exact   | alarms of the slow member and of the mixture (`kernels.members.alarm`) |
 | episode  | (K,)       |        | exact   | row at which the label has drifted; `NEVER`: it is calm            |
 | depth    | (2, K)     |        | exact   | calm error of the label, and its error when the alarm was raised   |
-| reversal | (2, K)     | O      | exact   | odds that the label is the opposite of what fast and linear member answer |
+| reversal | (4, K)     |        | exact   | odds that the label is the opposite of what the fast and the linear |
+|          |            |        |         | member answer; 1 for each of them that was reversed in its drift   |
 | paired   | (3,)       |        | exact   | rows, mean and variance of the slow loss minus the fast loss       |
 | views, readings, phase, trial | |  | exact   | of the features that are watched (`kernels.members.sensors`)       |
 | F        | (4, K)     | f_m    | scratch | outputs of the present row: of each member, and of the mixture     |
@@ -49,6 +50,8 @@ N_MEMBERS = 3
 # one was last renewed (or the fast one began); row from which on the slow member remembers the stream.
 ROWS, BORN, CUT, RENEWED, SLOW_START = 0, 1, 2, 3, 4
 NEVER = -1
+
+N_REVERSED = 2  # members that can be reversed, fast and linear: the first rows of `reversal`
 
 CUT_DUE, RENEWAL_DUE, REVERSAL_DUE = 0, 1, 2  # index of `due`: cut fast, renew slow, reverse fast or linear member
 CALM, DRIFT, RECOVERED, SETTLED = 0, 1, 2, 3  # of `happened`
@@ -154,7 +157,7 @@ def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
         alarms=np.zeros((2, K, N_ALARM)),
         episode=np.full(K, NEVER, np.int64),
         depth=np.zeros((2, K)),
-        reversal=np.zeros((2, K)),
+        reversal=np.zeros((4, K)),
         paired=np.zeros(3),
         views=views,
         readings=readings,

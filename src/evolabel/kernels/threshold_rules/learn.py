@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.kernels.compile import inner, kernel
-from evolabel.kernels.members.alarm import watch
+from evolabel.kernels.members.alarm import BY_MEAN, watch
 from evolabel.kernels.threshold_rules.answer import (
     cut_output,
     goes_left,
@@ -77,7 +77,7 @@ def watch_tree(k: int, loss: float, weight: float, margin: float, thresholds: Th
     s = t.sums[k, 0]
     share = s[SUM_Y] / s[SUM_1] if s[SUM_1] > 0.0 else 0.5
     # by its mean loss alone: leaves of few answers are too sure
-    watch(t.alarms[k], loss, share * (1.0 - share), t.clock[LEARNED], weight, margin, False)
+    watch(t.alarms[k], loss, share * (1.0 - share), t.clock[LEARNED], weight, margin, BY_MEAN)
 
 
 @inner

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.members.adapting import close_episode, open_episode
+from evolabel.core.members.adapting import close_episode, hold_episodes, open_episode
 from evolabel.core.members.threshold_rules.rule_notes import rule_note
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.alarm import CALM_MEAN, IS_RAISED, RAISED_AT, SETTLE_ROWS, SHORT_MEAN
@@ -85,18 +85,21 @@ def _log_drifts(t: ThresholdArrays, rules: RuleBase) -> None:
     now = int(t.clock[LEARNED])
     raised = (t.alarms[:, IS_RAISED] > 0.0) & (t.alarms[:, RAISED_AT] >= now - EVERY)
     for label in np.flatnonzero(raised & (t.gate[:, IS_OPEN] > 0.0) & (t.episode < 0)).tolist():
-        if rules.drifting[label]:  # the members have seen it, too
-            continue
-        errors = _errors(t, label)
-        rules.log("drift", None, None, label=label, **errors)
-        open_episode(rules, label, **errors)
+        if not rules.drifting[label]:  # else the members have seen it before
+            errors = _errors(t, label)
+            rules.log("drift", None, None, label=label, **errors)
+            open_episode(rules, label, **errors)
         t.episode[label] = now
     for label in np.flatnonzero((t.episode >= 0) & (t.alarms[:, IS_RAISED] == 0.0)).tolist():
         rows = now - int(t.episode[label])
         t.episode[label] = -1
+        gone = t.feature[label, 0] == LEAF
+        if gone and rules.drifting[label]:  # the members answer alone, and end the drift
+            continue
         close_episode(rules, label)
-        gone = t.feature[label, 0] == LEAF or now - t.alarms[label, RAISED_AT] > SETTLE_ROWS
-        rules.log("settled" if gone else "recovered", None, None, label=label, rows=rows, **_errors(t, label))
+        settled = gone or now - t.alarms[label, RAISED_AT] > SETTLE_ROWS
+        rules.log("settled" if settled else "recovered", None, None, label=label, rows=rows, **_errors(t, label))
+    hold_episodes(rules, t.episode >= 0)
 
 
 def _errors(t: ThresholdArrays, label: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel.core.batch import Batch
+from evolabel.core.members.adapting import hold_episodes
 from evolabel.core.members.mixture import corrected
 from evolabel.core.members.threshold_rules.life import log_gone, log_turn
 from evolabel.core.members.threshold_rules.widths import with_features, with_labels
@@ -69,7 +70,7 @@ class ThresholdRules:
 
     @property
     def drifting(self) -> BoolArray:
-        """Whether the tree of each label has shown a drift, as the first to do so, that is not over yet."""
+        """Whether the tree of each label has shown a drift that is not over yet."""
         return np.asarray(self.arrays.episode >= 0)
 
     def _packed(self) -> tuple[ThresholdArrays, Thresholds, Any]:
@@ -154,6 +155,7 @@ class ThresholdRules:
         if self.exclusive and is_reset.any():  # classes share one gate
             self.arrays.gate[:] = 0.0
         log_gone(self.arrays, before, rules)
+        hold_episodes(rules, self.drifting)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": None, "_row": _NO_ROW}  # a copy has arrays of its own
