@@ -212,9 +212,9 @@ class QueryStrategy:
             drifting = model.drifting & asked_for
             if self.bucket.per == "labels":
                 values = prioritise_labels(values, number, budget, drifting)
+                values = prioritise_doubts(values, outputs, doubted_labels(model.rules, model.n_labels) & asked_for)
             else:
                 values = prioritise_samples(values, number, budget, in_drift=bool(drifting.any()))
-            values = prioritise_doubts(values, outputs, doubted_labels(model.rules, model.n_labels) & asked_for)
         return outputs, scores, values
 
     def _has_priorities(self, model: Model, selector: Selector) -> bool:

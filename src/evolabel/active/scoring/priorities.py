@@ -6,7 +6,8 @@ row in the stream, so that a query gives the same bits however often it is made.
 pay for it at that row: at 10 % of the samples, three quarters of the draws are asked.
 
 An answer that contradicts a sure output may be the first of a drift, or chance. Further answers about sure outputs of
-the same label show which it is: they are asked for next.
+the same label show which it is: they are asked for next. Not where whole samples are asked about: of many labels one is
+nearly always in doubt, and on five shuffled sets at 10 % the share of the gap that is closed fell from .35 to .26 (PA).
 """
 
 import numpy as np
@@ -65,15 +66,13 @@ def prioritise_samples(values: FloatArray, first: int, budget: float, *, in_drif
 
 
 def prioritise_doubts(values: FloatArray, outputs: FloatArray, doubted: BoolArray) -> FloatArray:
-    """Return the `values` of rows and labels, (n, K), or of rows, (n, 1), with those raised that can confirm a drift.
+    """Return the `values` of rows and labels, (n, K), with those raised that can confirm a drift.
 
     These are sure `outputs`, (n, K), of labels that are `doubted`, (K,): their last answers contradict sure outputs.
     """
     if not doubted.any():
         return values
     shown = doubted & (np.abs(outputs - 0.5) > SURE_FROM)
-    if values.shape[1] < outputs.shape[1]:
-        shown = np.asarray(shown.any(axis=1, keepdims=True))
     return np.where(shown, np.maximum(values, CONFIRM_SCORE), values)
 
 
