@@ -19,7 +19,7 @@ PROBE = "probe"
 """Reason of a label or sample drawn at random beside those that criteria choose, so that a drift is noticed."""
 
 CONFIRM = "confirm"
-"""Reason of a question after an answer that has contradicted a sure output: was it a drift or chance?"""
+"""Reason of a label asked for to show whether an earlier answer, which contradicted a sure output, was a drift."""
 
 Scores = Mapping[str, FloatArray]
 

@@ -18,7 +18,7 @@ _REASONS = {
     "ranking": "an answer helps more here than for most samples",
     "random": "the sample was drawn at random",
     "probe": "drawn at random, to notice drift",
-    "confirm": "an answer was not expected; this one shows whether the label has changed its meaning",
+    "confirm": "an earlier answer contradicted a sure output; this one shows whether the label has drifted",
     "novelty": "the sample is far from all rules",
     "ambiguity": "the outputs are ambiguous",
     "uncertainty": "the outputs are uncertain",

@@ -72,7 +72,7 @@ def test_a_feature_that_has_moved_far_is_reported_once(seed):
     X[:, 0] = 12.0 + X[:, 0]
     X[AT:, 0] *= -1.0
     clf, _ = run(X, Y)
-    assert [feature for _, feature in about_features(clf)] == [0]
+    assert [feature for _, feature in about_features(clf)] == [0]  # of a changed sign, either verdict may come
 
 
 def travelling(seed, rows=3500, trend=None):

@@ -6,8 +6,8 @@ row in the stream, so that a query gives the same bits however often it is made.
 pay for it at that row: at 10 % of the samples, three quarters of the draws are asked.
 
 An answer that contradicts a sure output may be the first of a drift, or chance. Further answers about sure outputs of
-the same label show which it is: they are asked for next. Not where whole samples are asked about: of many labels one is
-nearly always in doubt, and on five shuffled sets at 10 % the share of the gap that is closed fell from .35 to .26 (PA).
+the same label show which it is, so they are asked for next. Whole samples are not chosen so: of many labels one is
+nearly always in doubt. On five shuffled sets at 10 % the share of the gap that is closed fell from .35 to .26 (PA).
 """
 
 import numpy as np
