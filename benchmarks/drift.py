@@ -37,7 +37,20 @@ import drift_tables
 import numpy as np
 import result_files
 import update_speed
-from drift_streams import HALF, MORE, NINE, PLAIN, ROWS, SENSORS, Stream, make_stream, tail_label, with_pairs_swapped
+from drift_streams import (
+    GRADUAL,
+    HALF,
+    MORE,
+    NINE,
+    PLAIN,
+    REGIONS_CHANGE,
+    ROWS,
+    SENSORS,
+    Stream,
+    make_stream,
+    tail_label,
+    with_pairs_swapped,
+)
 from joblib import Parallel, delayed
 
 from evolabel import EvolvingFuzzyClassifier
@@ -165,10 +178,21 @@ def on_stream(name: str, learner: Learner, seed: int) -> dict[str, object]:
         accuracy, after = stream.score(outputs)
         found = {"accuracy": rounded(accuracy), "after": rounded(after), "events": Counter(e.kind for e in events)}
         if follow and stream.drifts:
-            found["noticed"] = first_events(events, stream.drifts)
+            found["noticed"] = first_events(events, beginnings(name, stream))
         return found | ({"flipped": flipped_label(outputs, stream.Y, events)} if name == "flip" else {})
 
     return both(run)
+
+
+def beginnings(name: str, stream: Stream) -> tuple[int, ...]:
+    """Return the rows at which the drifts of the `stream` of this `name` begin.
+
+    Where one concept replaces another gradually, this is `GRADUAL` rows before both are equally frequent, when 2 % of
+    the rows are of the new one. Regions change their labels every 1,000 rows.
+    """
+    if name in ("ds-abrupt", "ds-gradual"):
+        return tuple(range(REGIONS_CHANGE, ROWS, REGIONS_CHANGE))
+    return tuple(start - GRADUAL for start in stream.drifts) if name.endswith("-gradual") else stream.drifts
 
 
 def first_events(events: list[DriftEvent], starts: Sequence[int]) -> dict[str, list[int | None]]:

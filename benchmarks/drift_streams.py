@@ -23,6 +23,7 @@ ROWS = 10_000
 HALF = ROWS // 2
 SCORED_FROM, SCORED_AFTER = 500, 1_000  # first row that is scored; rows after a drift that are scored by themselves
 GRADUAL = 1_000  # rows over which one concept replaces the other
+REGIONS_CHANGE = 1_000  # rows between two changes of the regions of `ds`
 
 NINE = ("sea", "agrawal", "led", "sine", "mixed", "stagger", "hyperplane", "rbf", "ds-abrupt")
 PLAIN = tuple(f"{name.removesuffix('-abrupt')}-plain" for name in NINE)
@@ -44,7 +45,10 @@ CONCEPTS = {
 
 
 class Stream(NamedTuple):
-    """Rows with labels, the rows at which a drift begins, and whether a row has exactly one label."""
+    """Rows with labels, rows after which it is scored how a drift is followed, and whether a row has exactly one label.
+
+    A gradual drift has its middle there.
+    """
 
     X: np.ndarray
     Y: np.ndarray
@@ -157,7 +161,7 @@ def of_classes(X: np.ndarray, classes: np.ndarray, drifts: tuple[int, ...]) -> S
 def regions(kind: str, seed: int) -> Stream:
     """Return a `DriftingStream`, with drift of this `kind` every 1,000 rows, or with sensors that move at half."""
     drift = kind if kind in ("abrupt", "gradual") else "none"
-    X, Y = DriftingStream(drift=drift, drift_every=1_000, seed=seed).take(ROWS)
+    X, Y = DriftingStream(drift=drift, drift_every=REGIONS_CHANGE, seed=seed).take(ROWS)
     if kind != "plain":
         move_sensors(X, kind, X.std(axis=0))
     return Stream(X, Y, () if kind == "plain" else (HALF,), one_label=False)

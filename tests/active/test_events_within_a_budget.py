@@ -110,3 +110,25 @@ def test_shifts_of_an_active_learner_have_rows_of_the_stream():
     assert found == drifts
     assert found[0] > 1500
     assert learner.classifier.drift_["label0"].since in {event.sample for event in learner.classifier.events_}
+
+
+def test_update_reports_the_events_of_its_answer():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 4))
+    Y = (X[:, :2] + X[:, 2:] / 2.0 > 0.0).astype(float)
+    Y[600:, 0] = 1.0 - Y[600:, 0]
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:300], Y[:300]), 0.5)
+    first, reported = len(learner.classifier.events_), []
+    for x, y in zip(X[300:], Y[300:], strict=True):
+        query = learner.query(x)
+        learner.update(query, y if query.asked else None, on_event=reported.append)
+    assert reported == learner.classifier.events_[first:]
+    assert "drift" in [event.kind for event in reported]
+
+
+def test_update_refuses_what_is_no_function_and_counts_nothing():
+    X = np.random.default_rng(1).normal(size=(301, 2))
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:300], (X[:300] > 0.0).astype(float)), 0.5)
+    with pytest.raises(ParameterError, match="on_event='print' is not allowed; use a function"):
+        learner.update(learner.query(X[300]), None, on_event="print")
+    assert learner.bucket.seen == 0

@@ -7,7 +7,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.active.query import CONFIRM, PROBE
+from evolabel.active.query import CONFIRM, PROBE, Query
 from evolabel.active.scoring.priorities import (
     CONFIRM_SCORE,
     DRIFT_PRIORITY,
@@ -15,11 +15,13 @@ from evolabel.active.scoring.priorities import (
     PROBE_SHARE,
     PROBE_SHARE_IN_DRIFT,
     confirms,
+    labels_to_confirm,
     prioritise_doubts,
     prioritise_labels,
     prioritise_samples,
     probes,
 )
+from evolabel.core.members.label_drift import doubts
 
 CALM = np.zeros(5, np.bool_)
 
@@ -73,6 +75,76 @@ def test_sure_outputs_of_doubted_labels_are_asked_for_before_all_but_probes():
     np.testing.assert_array_equal(confirms(raised), [[True, False, False], [False, True, False]])
     np.testing.assert_array_equal(probes(raised), [[False, True, False], [False, False, False]])
     assert prioritise_doubts(values, outputs, np.zeros(3, bool)) is values
+
+
+def pending(labels, outputs):
+    return Query(np.zeros(2), np.array(outputs), np.array(labels, bool), (), {}, 1)
+
+
+def test_labels_are_confirmed_while_more_answers_contradict_than_questions_can_show_it():
+    doubted = np.array([1, 2, 0, 3])
+    np.testing.assert_array_equal(labels_to_confirm(doubted, []), [True, True, False, True])
+    waiting = [pending([1, 1, 0, 1], [0.9, 0.1, 0.5, 0.6]), pending([1, 0, 1], [0.5, 0.0, 1.0])]
+    np.testing.assert_array_equal(labels_to_confirm(doubted, waiting), [False, True, False, True])
+    np.testing.assert_array_equal(labels_to_confirm(doubted, 3 * waiting), [False, False, False, True])
+    np.testing.assert_array_equal(labels_to_confirm(np.zeros(4, int), waiting), np.zeros(4, bool))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("ahead", [False, True])
+def test_few_questions_confirm_a_drift_while_answers_are_late(ahead, tmp_path):
+    """After one answer that contradicts a sure output one question is asked, not one for every row; loaded, too."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1500, 4))
+    Y = (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:500], Y[:500]), 0.5, "labels", burst=None)
+    for x in X[500:600]:
+        learner.pass_by(learner.query(x))
+    query = next(query for query in map(learner.query, X[600:700]) if abs(query.prediction[0] - 0.5) > 0.45)
+    wrong = {learner.classifier.label_names_[0]: float(query.prediction[0] < 0.5)}
+    learner.update(query, wrong)
+    assert doubts(learner.classifier.inner.model.rules, 3).tolist() == [1, 0, 0]
+    confirming = []
+    for start in range(700, 1000, 50):
+        rows, done = X[start : start + 50], 0
+        while done < 50:
+            if ahead:
+                query, passed = learner.next_query(rows[done:])
+            else:
+                query, passed = learner.query(rows[done]), 0
+            done += passed + 1
+            if query is not None and query.asked:
+                confirming += [query] * ("confirm" in query.reasons)
+                learner.mark_pending(query)
+            elif query is not None:
+                learner.update(query, None)
+        learner.save(tmp_path / "learner")
+        learner = ActiveLearner.load(tmp_path / "learner")
+    assert len(confirming) == 1
+
+
+@pytest.mark.compiled
+def test_pending_questions_about_other_labels_do_not_count():
+    """The classifier is fitted anew with fewer labels; `query` changes nothing, so the questions are still pending."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1001, 4))
+    Y = (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:500], Y[:500]), 0.5, "labels", burst=None)
+    for x in X[500:520]:
+        if (query := learner.query(x)).asked:
+            learner.mark_pending(query)
+        else:
+            learner.update(query, None)
+    assert learner.pending
+    clf = learner.classifier.fit(X[:500], Y[:500, :2])
+    for x, y in zip(X[520:], Y[520:, :2], strict=True):
+        output = clf.decision_function(x[None])[0, 0]
+        wrong = float(output < 0.5) if abs(output - 0.5) > 0.45 else y[0]
+        clf.partial_fit(x[None], [[wrong, y[1]]])
+        if doubts(clf.inner.model.rules, 2).any():
+            break
+    assert doubts(clf.inner.model.rules, 2).tolist() == [1, 0]
+    assert len(learner.query(X[1000]).labels) == 2
 
 
 @pytest.mark.compiled

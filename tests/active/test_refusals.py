@@ -38,7 +38,7 @@ def test_bad_thresholds_raise_an_error(bad):
         Ambiguity(**bad)
 
 
-@pytest.mark.parametrize("bad", [{"noise": 2}, {"refusals": -1}, {"delay": (3, 1)}])
+@pytest.mark.parametrize("bad", [{"noise": 2}, {"refusals": -1}, {"delay": (3, 1)}, {"delay": 3}, {"delay": (1, 2, 3)}])
 def test_bad_annotators_raise_an_error(bad):
     with pytest.raises(ParameterError, match=next(iter(bad))):
         SimulatedAnnotator(**bad)

@@ -53,6 +53,58 @@ def test_labels_that_keep_their_meaning_are_calm(before):
         assert sum(drift.weights.values()) == pytest.approx(1.0)
 
 
+def test_the_end_of_a_drift_counts_the_rows_since_its_event():
+    """Also where threshold rules have noticed it later than the members, and end it."""
+    X = np.random.default_rng(1).normal(size=(3000, 3))
+    Y = (X[:, :2] > 0.0).astype(float)
+    turned = (np.arange(3000) // 1000) % 2 == 1
+    Y[turned, 0] = 1.0 - Y[turned, 0]
+    events = [e for e in EvolvingFuzzyClassifier().partial_fit(X, Y).events_ if e.label == "label0"]
+    drifts = [e.sample for e in events if e.kind == "drift"]
+    ends = [e for e in events if e.kind in ("recovered", "settled")]
+    assert len(drifts) == len(ends) == 2
+    assert [e.rows for e in ends] == [e.sample - since for e, since in zip(ends, drifts, strict=True)]
+
+
+def test_one_wild_reading_costs_nothing():
+    X = 20.0 + 5.0 * np.random.default_rng(5).normal(size=(4000, 6))
+    Y = ((X - 20.0) @ np.random.default_rng(55).normal(size=(6, 3)) > 0.0).astype(float)
+    wild = X.copy()
+    wild[1500, 0] = 9999.0
+    right = []
+    for rows in (X, wild):
+        clf = EvolvingFuzzyClassifier()
+        outputs = clf.test_then_train(rows, Y)
+        right.append(((outputs[1501:] >= 0.5) == (Y[1501:] > 0.5)).mean())
+        assert "drift" not in [event.kind for event in clf.events_]
+    assert right[1] > right[0] - 0.005
+
+
+def test_an_explanation_names_labels_in_a_drift(before, flipped):
+    x = flipped[0][:1]
+    why = learned(before, flipped, FLIP + 40).explain(x)
+    since = why.drifts["label1"]
+    assert list(why.drifts) == ["label1"]
+    assert f"label1 has been in a drift since row {since:,}: its answers are less certain than usual." in why.text
+    assert [label["drift_since"] for label in why.to_dict()["labels"]] == [None, since]
+    for calm in (before, learned(before, flipped, 1600)):
+        assert calm.explain(x).drifts == {}
+        assert "in a drift" not in calm.explain(x).text
+
+
+def test_without_members_drifts_are_those_that_threshold_rules_have_noticed():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(6000, 2))
+    Y = (((X[:, :1] > 0.6) & (X[:, 1:] > 0.3)) | (X[:, 1:] > 0.9)).astype(float)
+    Y[5000:] = 1.0 - Y[5000:]
+    clf = EvolvingFuzzyClassifier(follow_drift=False).partial_fit(X, Y)
+    last = [event for event in clf.events_ if event.kind in ("drift", "recovered", "settled")][-1]
+    drift = clf.drift_["label0"]
+    assert (drift.state, drift.since) == (last.kind, last.sample)
+    assert drift.weights == ONLY_SLOW
+    assert isnan(drift.error)
+
+
 def test_a_flipped_label_drifts_and_recovers(before, flipped):
     clf = learned(before, flipped, FLIP + 40)
     drift = clf.drift_["label1"]
@@ -90,8 +142,8 @@ def test_all_is_calm_during_the_warm_up(flipped):
     assert sum(found.weights.values()) == pytest.approx(1.0)
 
 
-def test_all_is_calm_if_drift_is_not_followed(flipped):
-    clf = EvolvingFuzzyClassifier(follow_drift=False).partial_fit(*flipped)
+def test_all_is_calm_if_nothing_watches_for_drift(flipped):
+    clf = EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False).partial_fit(*flipped)
     assert all(drift == LabelDrift() for drift in clf.drift_.values())
 
 

@@ -114,6 +114,11 @@ def test_labels_are_paired_each_with_its_own():
     ]
 
 
+def test_a_renewal_of_the_rules_is_a_change():
+    renewed = DRIFT._replace(kind="renewed", label=None, sample=1200, rows=1042)
+    assert episodes([renewed]) == [Episode("the rules", 1200, "renewed", "from the last 1,042 rows")]
+
+
 def test_generated_names_alone_are_replaced():
     log = ShiftLog("ours", ["heat"], ["fan"])
     log(DRIFT._replace(label="label0"))

@@ -3,6 +3,7 @@
 Memberships come from the model. Everything else is written out: full matrices, no inverse is kept, nothing is pending.
 """
 
+import copy
 from math import exp, log, sqrt
 
 import numpy as np
@@ -129,9 +130,10 @@ class NaiveFollower:
         self.reverse()
         if better:
             assert self.fast is not None
-            for slot in range(len(self.fast.H)):
-                self.fast.fade(slot, self.block)
-            self.slow = NaiveSums(self.fast.H, self.fast.G, self.fast.penalty)
+            faded = copy.deepcopy(self.fast)  # the fast sums of a rule fade when it fires
+            for slot in range(len(faded.H)):
+                faded.fade(slot, self.block)
+            self.slow = NaiveSums(faded.H, faded.G, faded.penalty)
             for mixer in self.mixers:
                 mixer.losses[0] = mixer.losses[1]
             self.renewed, self.slow_start = self.now, self.now - self.memory

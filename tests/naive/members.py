@@ -41,12 +41,14 @@ class NaiveLinear:
         self.learn_scores(x, weight)
 
     def learn_scores(self, x: FloatArray, weight: float) -> None:
-        """Weighted mean and variance; beyond a weight of 2,000 old rows fade."""
+        """Weighted mean and variance; beyond a weight of 2,000 old rows fade. Values beyond 20 deviations are cut."""
         for j, v in enumerate(x):
             if not np.isnan(v):
                 before = min(self.n[j], max(2000.0, weight) - weight)
                 self.n[j] = before + weight
                 e = v - self.mean[j]
+                if self.n[j] >= 30.0 and self.variance[j] > 1e-16 * self.mean[j] ** 2:
+                    e = float(np.clip(e, -20.0 * sqrt(self.variance[j]), 20.0 * sqrt(self.variance[j])))
                 self.variance[j] = before * self.variance[j] / self.n[j] + before * weight * e**2 / self.n[j] ** 2
                 self.mean[j] += weight / self.n[j] * e
 
@@ -147,7 +149,10 @@ class NaiveSensor:
         return begins
 
     def collect(self, x: float) -> bool:
-        """Keep a reading; from 30 of them the view on trial follows."""
+        """Keep a reading, cut at 8 deviations from 30 of them on; then the view on trial follows."""
+        if len(self.new) >= 30 and np.var(self.new) > 0.0:
+            centre, furthest = float(np.mean(self.new)), 8.0 * float(np.std(self.new))
+            x = min(max(x, centre - furthest), centre + furthest)
         self.new.append(x)
         if len(self.new) < 30:
             return False

@@ -73,6 +73,7 @@ class Asking:
             self.bucket,
             read_criteria(criteria, per),
             copy.deepcopy(read_selector(selection, per)),
+            pending=self.pending,
             min_labels=self.min_labels,
             error_feedback=bool(error_feedback),
         )

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from evolabel._utils.text import first_names
+from evolabel._utils.validation import check_function
 from evolabel.active.answers.read_answer import Answer, read_answer
 from evolabel.active.asking import Asking
 from evolabel.active.empty_rows import is_empty
@@ -15,6 +16,7 @@ from evolabel.active.presets import paper_settings
 from evolabel.active.query import RANKING, Query
 from evolabel.active.selection import RandomSelector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
+from evolabel.classifier.learning import OnEvent
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
@@ -173,8 +175,14 @@ class ActiveLearner(Asking):
             self.ledger.answer(oldest, None)
         return self.bucket.seen
 
-    @uninterrupted
-    def update(self, query: Query, y: object = None, annotator: str | Sequence[str] | None = None) -> None:
+    def update(
+        self,
+        query: Query,
+        y: object = None,
+        annotator: str | Sequence[str] | None = None,
+        *,
+        on_event: OnEvent | None = None,
+    ) -> None:
         """Count the sample, unless `mark_pending` has counted it, and train on the answer, if there is one.
 
         Parameters
@@ -187,7 +195,23 @@ class ActiveLearner(Asking):
             of frames are read by their names, too.
         annotator : str or list of str, optional
             Who has answered, for `annotators`; several have given one row of y each.
+        on_event : function, optional
+            Called with each event that the answer has caused (a drift, a new rule, ...), in their order, when the
+            learner has learned it. After Ctrl-C they are in `classifier.events_` only.
         """
+        if on_event is None:
+            self._update(query, y, annotator)
+            return
+        check_function("on_event", on_event)
+        with self._lock:  # events of other threads do not come in between
+            before = self._inner.any_model.n_events
+            self._update(query, y, annotator)
+            events = self._inner.events_since(before)
+        for event in events:
+            on_event(event)
+
+    @uninterrupted
+    def _update(self, query: Query, y: object, annotator: str | Sequence[str] | None) -> None:
         model = self._inner.model
         self._check_own(model, query)
         if is_empty(query.x):

@@ -158,7 +158,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: boo
     if not strategy.retired <= set(strategy.inner.label_names):
         raise stored.refuse("retired", "names of labels")
     with inside("active.pending"):
-        learner.pending = _read_pending(stored, parts["pending"], learner)
+        learner.pending.update(_read_pending(stored, parts["pending"], learner))
     return learner
 
 

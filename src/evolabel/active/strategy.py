@@ -9,15 +9,9 @@ from evolabel.active.empty_rows import empty_query, is_empty
 from evolabel.active.query import COLD_START, CONFIRM, PROBE, RANDOM, RANKING, Query, Scores
 from evolabel.active.query_context import QueryContext
 from evolabel.active.question_text import QueryNames
+from evolabel.active.scoring import priorities
 from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
-from evolabel.active.scoring.priorities import (
-    confirms,
-    prioritise_doubts,
-    prioritise_labels,
-    prioritise_samples,
-    probes,
-)
 from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.row_scorer import RowScorer
 from evolabel.active.scoring.score_table import ScoreTable
@@ -26,7 +20,7 @@ from evolabel.active.scoring.unlabelled import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.classifier.inner import ClassifierInner, FittedModel
-from evolabel.core.members.label_drift import doubted_labels
+from evolabel.core.members.label_drift import doubts
 from evolabel.core.protocols import Model
 from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import StateError
@@ -50,6 +44,8 @@ class QueryStrategy:
         Give the scores.
     selector : Selector
         Decides by the scores; it is reset.
+    pending : dict of int to Query
+        Questions whose answers have not come yet, by number; the caller's own, which changes.
     min_labels : int
         Labels a question asks for at least.
     error_feedback : bool
@@ -63,13 +59,12 @@ class QueryStrategy:
         criteria: tuple[Criterion, ...],
         selector: Selector,
         *,
+        pending: dict[int, Query],
         min_labels: int,
         error_feedback: bool,
     ) -> None:
-        self.inner = inner
-        self.bucket = bucket
-        self.criteria = criteria
-        self.selector = selector
+        self.inner, self.bucket, self.criteria = inner, bucket, criteria
+        self.selector, self.pending = selector, pending
         self.unlabelled = UnlabelledRows(moments=any(isinstance(c, VarianceReduction) for c in criteria))
         self.context = QueryContext(bucket, error_feedback=error_feedback)
         self.retired: set[str] = set()
@@ -211,11 +206,17 @@ class QueryStrategy:
             asked_for = ~self._retired_labels()  # no answer would end the drift of a retired label
             drifting = model.drifting & asked_for
             if self.bucket.per == "labels":
-                values = prioritise_labels(values, number, budget, drifting)
-                values = prioritise_doubts(values, outputs, doubted_labels(model.rules, model.n_labels) & asked_for)
+                values = priorities.prioritise_labels(values, number, budget, drifting)
+                values = priorities.prioritise_doubts(values, outputs, self._to_confirm(model) & asked_for)
             else:
-                values = prioritise_samples(values, number, budget, in_drift=bool(drifting.any()))
+                values = priorities.prioritise_samples(values, number, budget, in_drift=bool(drifting.any()))
         return outputs, scores, values
+
+    def _to_confirm(self, model: Model) -> BoolArray:
+        """Labels that answers contradict more often than questions about sure outputs of them are pending."""
+        counted = self._counted_by is not None and self._counted_by.model is model  # else they are about other labels
+        pending = reversed(self.pending.values()) if counted else ()
+        return priorities.labels_to_confirm(doubts(model.rules, model.n_labels), pending)
 
     def _has_priorities(self, model: Model, selector: Selector) -> bool:
         """Whether labels in a drift are asked for first, and some questions drawn at random.
@@ -253,7 +254,8 @@ class QueryStrategy:
     def _scored_ahead(self, model: Model, rows: FloatArray) -> tuple[ScoredRows, int]:
         """The rows scored, now or before, and the index of the first of them."""
         version, number = self._version(model), self.bucket.seen + 1
-        context = ScoringContext(self.context.changes(model), self.bucket.budget, frozenset(self.retired))
+        to_confirm = self._to_confirm(model).tobytes() if self.bucket.per == "labels" else b""
+        context = ScoringContext(self.context.changes(model), self.bucket.budget, frozenset(self.retired), to_confirm)
         if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number, context):
             weights = self._weight_cache.weights(version, len(rows))
             kept = rows.copy()  # the caller may write into its rows
@@ -394,5 +396,5 @@ class QueryStrategy:
 
 def _asked_first(value: FloatArray, labels: BoolArray) -> dict[str, BoolArray]:
     """Return, by reason, those of the `labels` asked for that priorities have put first, by the `value` of the row."""
-    found = {PROBE: labels & probes(value), CONFIRM: labels & confirms(value)}
+    found = {PROBE: labels & priorities.probes(value), CONFIRM: labels & priorities.confirms(value)}
     return {reason: those for reason, those in found.items() if those.any()}

@@ -60,8 +60,9 @@ class Properties:
     def drift_(self) -> dict[str, LabelDrift]:
         """State of each label in the stream, by name: calm, drifting, recovered or settled, its errors, the members.
 
-        With `follow_drift=False` every label is calm, with weight 1 for the slow member. During the warm-up every label
-        is calm, with the weights of the first model; before its ten rows, weight 1 for the slow member.
+        With `follow_drift=False` the slow member has weight 1, there are no errors, and drifts are those that threshold
+        rules have noticed. During the warm-up every label is calm, with the weights of the first model; before its ten
+        rows, weight 1 for the slow member.
 
         Examples
         --------

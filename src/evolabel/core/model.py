@@ -25,6 +25,7 @@ from evolabel.core.initial.first_model import FEWEST_ROWS, FirstModel
 from evolabel.core.members.adapting import advance, derive_inverses
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.mixture import corrected, mixed_answers, mixed_weights
+from evolabel.core.members.refined_learning import learn_with_refiners
 from evolabel.core.members.threshold_rules.refiner import ThresholdRules, refined
 from evolabel.core.members.written_rules.ordered_list import WrittenRules
 from evolabel.core.options import Options
@@ -242,7 +243,7 @@ class StreamModel:
             if self.thresholds is None and not len(self.written):
                 rules.learn_raw(batch, self.scaler)
             else:
-                self._learn_refined(batch)
+                learn_with_refiners(self, batch)
             with held():
                 self.calibration.learn(batch)
                 self.n_answers = n_answers
@@ -257,30 +258,6 @@ class StreamModel:
         _widen_ranges(batch.X, self.ranges)
         if self.decisions is not None:
             self.decisions.update(batch)
-
-    def _learn_refined(self, batch: Batch) -> None:
-        """Learn the raw rows of `batch` with the members, then with threshold rules, then with written rules.
-
-        Both learn the rows up to the next turn of maintenance, so that what a turn finds does not depend on how a
-        stream is cut into batches. Ctrl-C waits until both have learned them.
-        """
-        assert self.scaler is not None
-        thresholds = self.thresholds
-        batch = batch._replace(read=np.empty(batch.X.shape))
-        done = 0
-        while done < len(batch.X):
-            # gates of written rules turn at any row
-            end = done + (1 if thresholds is None or len(self.written) else thresholds.rows_to_turn)
-            part = batch.rows(slice(done, end))
-            with held():
-                rules = self.trained()
-                rules.learn_raw(part, self.scaler)
-                part = part._replace(X=part.read)
-                if thresholds is None or len(self.written):
-                    self.written.learn_in_front(thresholds, part, rules)
-                else:
-                    thresholds.learn_some(part, part.outputs, rules)
-            done = end
 
     def _count_first(self, rows: int, batch: Batch) -> None:
         """Count and calibrate by the first `rows` rows of `batch`, after which learning ended with an error."""

@@ -72,7 +72,7 @@ def reports_events(learner: object) -> bool:
 
 
 def episodes(events: Iterable[Event]) -> list[Episode]:
-    """Return the changes of labels and features in `events`, each drift with its recovery."""
+    """Return the changes of labels, features and rules in `events`, each drift with its recovery."""
     found: list[Episode] = []
     open_drifts: dict[object, int] = {}  # places in `found` by label
     for event in events:
@@ -86,6 +86,8 @@ def episodes(events: Iterable[Event]) -> list[Episode]:
         elif event.kind in _OF_FEATURES:
             size = f"{event.deviations:+.1f} deviations ({event.before:.4g} -> {event.after:.4g})"
             found.append(Episode(f"feature {event.feature}", event.sample, size, _OF_FEATURES[event.kind]))
+        elif event.kind == "renewed":
+            found.append(Episode("the rules", event.sample, "renewed", f"from the last {event.rows:,} rows"))
     return found
 
 

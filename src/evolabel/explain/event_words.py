@@ -1,7 +1,8 @@
 """Events of threshold rules with the words of the rule."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,11 +16,16 @@ def with_rule_words(events: Sequence[Event], trees: TreeReader | None, first: in
     """Return the `events` from the place `first` on, those of threshold rules with the words of the rule as their note.
 
     A rule that is gone has the words of its last earlier event; none where that is no longer among the events, or where
-    there are no `trees`.
+    there are no `trees`. The last correction of a sensor is named from the event on that reports it.
     """
     known: dict[int, str] = {}
     found = []
+    corrected_at = {event.feature: i for i, event in enumerate(events) if event.kind == "sensor moved"}
+    now, trees = trees, _without(trees, corrected_at)
     for i, event in enumerate(events):
+        if corrected_at.get(event.feature) == i:
+            del corrected_at[event.feature]
+            trees = _without(now, corrected_at)
         if event.kind in THRESHOLD_CHANGES:
             rule = None if trees is None else noted_rule(event, trees)
             if rule is not None and event.rule is not None:
@@ -28,6 +34,14 @@ def with_rule_words(events: Sequence[Event], trees: TreeReader | None, first: in
         if i >= first:
             found.append(event)
     return found
+
+
+def _without(trees: TreeReader | None, features: Collection[object]) -> TreeReader | None:
+    """Return `trees` that name no correction of these `features`, by number."""
+    if trees is None or not features:
+        return trees
+    names = {name for j, name in enumerate(trees.features) if j in features}
+    return replace(trees, corrections={name: how for name, how in trees.corrections.items() if name not in names})
 
 
 def noted_rule(event: Event, trees: TreeReader) -> ThresholdRule | None:

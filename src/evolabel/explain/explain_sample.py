@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.core.members.label_drift import labels_in_drift
 from evolabel.core.members.mixture import corrected
 from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
@@ -67,14 +68,13 @@ def explain_sample(
         parts *= linear.rules_share
         slopes = linear.rules_share * slopes + linear.slopes
         plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
-    real = corrected(rules, x)
+    real, names = corrected(rules, x), (feature_names, label_names)
     added, said = refined_parts(model, real, plain)
     correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
     if correction is not None:
         feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
         outputs = correction.of(outputs[None])[0]
         slopes *= correction.scale
-    names = feature_names, label_names
     deciding = deciding_rules(model, real[0], names)
     paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
     edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
@@ -105,6 +105,7 @@ def explain_sample(
         probabilities=model.calibration.probabilities(outputs[None])[0],
         unfamiliar=unfamiliar,
         together=together,
+        drifts=labels_in_drift(rules, label_names, model.thresholds),
     )
 
 

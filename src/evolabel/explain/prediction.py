@@ -3,6 +3,7 @@
 It is printed as plain text, Markdown, HTML and JSON.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -91,6 +92,8 @@ class Explanation:
     together : str
         What labels that are on have in common where all are decided together, as whole sets, or classes by weights;
         `threshold` is infinite then. Empty where each label is decided by its own output.
+    drifts : dict of str to int
+        Labels that have changed their meaning and not recovered yet, each with the row at which this was noticed.
     """
 
     rules: IntArray
@@ -116,6 +119,7 @@ class Explanation:
     probabilities: FloatArray | None = field(default=None, repr=False)
     unfamiliar: tuple[str, ...] = ()
     together: str = ""
+    drifts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def total(self) -> FloatArray:
@@ -198,6 +202,7 @@ class Explanation:
                 "written": float(self.written[c]),
                 "decided_by": None if (rule := _decided_by(self, c)) is None else rule.number,
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
+                "drift_since": self.drifts.get(name),
                 "turns": [asdict(change) for change in self.turns[c]],
             }
             for c, name in enumerate(self.label_names)
@@ -364,6 +369,10 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     border = f"novel beyond {near.border:.2f}" if np.isfinite(near.border) else "too early to call anything novel"
     texts.append(f"Distance to rule {near.rule}: {near.distance:.2f} spreads ({border}): {verdict}.")
     texts += [f"{style(text)}: the answer is a guess there." for text in why.unfamiliar]
+    texts += [
+        f"{style(label)} has been in a drift since row {row:,}: its answers are less certain than usual."
+        for label, row in why.drifts.items()
+    ]
     texts.append(f"Learned from {counted(why.n_seen, 'row')}.")
     return texts
 

@@ -10,10 +10,10 @@ from small_rule_bases import assert_close
 
 from evolabel.core.batch import Batch
 from evolabel.core.edits.rule_edits import lock_rule, unlock_rule
-from evolabel.core.rules import fast_sums
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.slots import PER_SLOT, slot_of
 from evolabel.core.rules.weights import answers
+from evolabel.kernels.members.fast import BLOCKS
 from evolabel.kernels.members.state import BORN, CUT, FAST, NEVER, RENEWED, ROWS, SLOW, SLOW_START
 from evolabel.kernels.state import NEXT_IDENTITY
 
@@ -95,13 +95,18 @@ def test_the_sums_of_a_renewal_are_those_of_the_fast_member():
     model = learned(*bent_stream(1500, seed=3))
     rules = model.trained()
     rules.members.losses[FAST] *= 0.5
+    blocks = rules.arrays.fast_block
+    blocks[2] -= 3  # a rule that has not fired for three blocks
+    before, missed = blocks.copy(), rules.block - blocks
+    fast = [rules.fast.hessian(slot) for slot in range(rules.n_rules + 1)]
     rules._renew(1500)
-    for name, fast in fast_sums.FAST_ARRAYS.items():
-        used = slice(0, rules.n_rules + 1)
-        np.testing.assert_array_equal(
-            getattr(rules.arrays, name)[used], getattr(rules.arrays, fast)[used], err_msg=name
+    for slot, H in enumerate(fast):
+        np.testing.assert_allclose(rules.hessian(slot), np.exp(-missed[slot] / BLOCKS) * H, rtol=1e-12)
+        np.testing.assert_allclose(rules.fast.hessian(slot), H, rtol=1e-12)
+        np.testing.assert_allclose(
+            rules.arrays.G[slot], np.exp(-missed[slot] / BLOCKS) * rules.arrays.fast_G[slot], rtol=1e-12
         )
-    assert (rules.arrays.fast_block[: rules.n_rules + 1] == rules.block).all()
+    np.testing.assert_array_equal(blocks, before)  # it shows when a rule has last fired
     np.testing.assert_array_equal(rules.members.losses[SLOW], rules.members.losses[FAST])
     assert rules.events[-1].kind == "renewed"
 

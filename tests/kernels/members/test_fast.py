@@ -130,7 +130,7 @@ def test_sums_of_merged_rules_fade_to_the_later_block(seed, blocks):
     members, twins = run(seed, 90)
     rules, full = members.fast.rules, with_fast_arrays(members)
     late = int(members.fast_block[1]) + blocks
-    fast_sums.multiply(1, float(np.exp(-blocks / 2.0)), full, members.fast.settings)
+    fast_sums.multiply(1, float(np.exp(-blocks / 2.0)), fast_sums.fast_arrays(full), members.fast.settings)
     members.fast_block[1] = late
     fast_sums.pool(1, 2, full, members.fast.settings)
     both = NaiveFast(twins[1].penalty, twins[1].rows + twins[2].rows)

@@ -13,14 +13,15 @@ from evolabel.kernels.members import linear as linear_module
 linear = CallableKernels(linear_module)
 
 
-def learned(seed, rows=60, p=3, K=2, gaps=0.0, least_weight=1.0, scale=1.0):
-    """Kernel and twin have learned the same rows; returns both states, the twin's first."""
+def learned(seed, rows=60, p=3, K=2, gaps=0.0, least_weight=1.0, scale=1.0, wild=0.0):
+    """Kernel and twin have learned the same rows, a share of them `wild`; returns both states, the twin's first."""
     rng = np.random.default_rng(seed)
     twin, W = naive.NaiveLinear(p, K), np.zeros((K, p + 1))
     mean, variance, n_read = np.zeros((3, p))
     s, f = np.ones(p + 1), np.zeros(K)
     for _ in range(rows):
         x = scale * rng.normal(rng.normal(size=p), 1.0 + np.arange(p))
+        x[rng.random(p) < wild] *= 1e4
         x[rng.random(p) < gaps] = np.nan
         y, confidence = (rng.random(K) < 0.4).astype(float), rng.random(K)
         unknown = rng.random(K) < gaps
@@ -42,9 +43,10 @@ def learned(seed, rows=60, p=3, K=2, gaps=0.0, least_weight=1.0, scale=1.0):
     st.integers(1, 4),
     st.sampled_from([0.0, 0.3]),
     st.sampled_from([0.1, 1.0]),
+    st.sampled_from([0.0, 0.1]),
 )
-def test_learning_is_that_of_the_twin(seed, p, K, gaps, least_weight):
-    twin, state = learned(seed, p=p, K=K, gaps=gaps, least_weight=least_weight)
+def test_learning_is_that_of_the_twin(seed, p, K, gaps, least_weight, wild):
+    twin, state = learned(seed, p=p, K=K, gaps=gaps, least_weight=least_weight, wild=wild)
     for got, expected in zip(state, (twin.W, twin.mean, twin.variance, twin.n), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
@@ -59,6 +61,27 @@ def test_mean_and_variance_are_plain_ones_for_2000_rows_and_fade_beyond(rows):
     assert n_read[0] == min(rows, 2000.0)
     assert (mean[0] == pytest.approx(x.mean(), rel=1e-12)) == plain
     assert (variance[0] == pytest.approx(x.var(), rel=1e-12)) == plain
+
+
+@pytest.mark.parametrize("wild", [1e4, -1e9, 1e300])
+def test_one_wild_reading_hardly_changes_the_scores(wild):
+    x = np.random.default_rng(0).normal(3.0, 2.0, 500)
+    mean, variance, n_read = np.zeros((3, 1))
+    for v in x:
+        linear.learn_scores(np.array([v]), 1.0, mean, variance, n_read)
+    linear.learn_scores(np.array([wild]), 1.0, mean, variance, n_read)
+    assert mean[0] == pytest.approx(3.0, abs=0.3)
+    assert 4.0 < variance[0] < 8.0
+
+
+def test_scores_follow_readings_that_stay_far_away():
+    rng = np.random.default_rng(0)
+    mean, variance, n_read = np.zeros((3, 1))
+    for v in rng.normal(0.0, 1.0, 2000):
+        linear.learn_scores(np.array([v]), 1.0, mean, variance, n_read)
+    for v in rng.normal(1e6, 1.0, 6000):
+        linear.learn_scores(np.array([v]), 1.0, mean, variance, n_read)
+    assert mean[0] == pytest.approx(1e6, rel=0.1)
 
 
 def test_a_row_of_weight_two_counts_as_two_rows():

@@ -10,12 +10,14 @@ from evolabel.typing import FloatArray
 
 
 class ScoringContext(NamedTuple):
-    """What scores depend on beside the model: priorities on `budget` and `retired` labels."""
+    """What scores depend on beside the model: priorities on `budget`, `retired` labels and those `to_confirm`."""
 
     changes: int
     """`QueryContext.changes`."""
     budget: float
     retired: frozenset[str]
+    to_confirm: bytes
+    """`labels_to_confirm`, which pending questions change."""
 
 
 class ScoredRows(NamedTuple):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.errors import ParameterError
 from evolabel.typing import BoolArray, FloatArray
 
 
@@ -26,6 +27,8 @@ class SimulatedAnnotator:
     ) -> None:
         check_number("noise", noise, 0, 1)
         check_number("refusals", refusals, 0, 1)
+        if np.shape(delay) != (2,):
+            raise ParameterError(f"delay={delay!r} is not allowed; use two numbers of samples, as (0, 10)")
         shortest, longest = delay
         check_number("delay", shortest, 0, whole=True)
         check_number("delay", longest, shortest, whole=True)

@@ -51,10 +51,13 @@ def hold_episodes(rules: RuleBase, labels: BoolArray) -> None:
         rules.ended_elsewhere = set(np.flatnonzero(labels & rules.drifting).tolist())
 
 
-def close_episode(rules: RuleBase, label: int) -> None:
-    """End the drift of a `label` of `rules`."""
-    if isinstance(rules, FollowingRules):
-        rules.members.episode[label] = NEVER
+def close_episode(rules: RuleBase, label: int) -> int | None:
+    """End the drift of a `label` of `rules`; return the rows that it has lasted, None where no members count them."""
+    if not isinstance(rules, FollowingRules) or not rules.drifting[label]:
+        return None
+    since = int(rules.members.episode[label])
+    rules.members.episode[label] = NEVER
+    return int(rules.members.clock[ROWS]) - since
 
 
 def derive_inverses(rules: RuleBase) -> None:

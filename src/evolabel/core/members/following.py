@@ -16,18 +16,20 @@ from evolabel.core.rules.label_rates import set_rate
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.rules.rule_state import RuleState
 from evolabel.core.rules.scaling import Scaler
-from evolabel.kernels.compile import direct
+from evolabel.kernels.compile import direct, interpreted
 from evolabel.kernels.members.fast import BLOCKS
-from evolabel.kernels.members.follow import NEXT_REVERSAL_ODDS, REVERSAL_ODDS
+from evolabel.kernels.members.follow import reversal_limit
 from evolabel.kernels.members.mixer import current_weights
 from evolabel.kernels.members.state import (
     BORN,
     CUT,
     CUT_DUE,
     DRIFT,
+    FACTOR,
     FAST,
     N_REVERSED,
     NEVER,
+    OFFSET,
     RECOVERED,
     RENEWAL_DUE,
     RENEWED,
@@ -53,6 +55,7 @@ LABEL_EVENTS = {DRIFT: "drift", RECOVERED: "recovered", SETTLED: "settled"}
 _OF_PRESENT_ROW = ("F", "s", "x", "other")  # scratch arrays that are needed after a rule was created for a row
 
 _current_weights = direct(current_weights)
+_reversal_limits: Any = interpreted(reversal_limit)  # of whole arrays, too
 
 
 class KeptMembers(NamedTuple):
@@ -64,6 +67,21 @@ class KeptMembers(NamedTuple):
     members: Members
     packed: Any
     fast: RuleState
+
+
+class MovedSensor(NamedTuple):
+    """A sensor that has moved: row of the verdict, number of the feature, and how it is read.
+
+    `mean` and `variance` are those of its readings in calm times, `old` and `new` the offset and factor of its
+    corrected reading before and after the verdict.
+    """
+
+    row: int
+    feature: int
+    mean: float
+    variance: float
+    old: tuple[float, ...]
+    new: tuple[float, ...]
 
 
 class FollowingRules(RuleBase):
@@ -93,6 +111,7 @@ class FollowingRules(RuleBase):
         self.scaler = scaler
         self.members = allocate_members(n_features, n_labels)
         self.ended_elsewhere: set[int] = set()  # labels whose drift a refiner has noticed, and ends
+        self.moved_sensors: list[MovedSensor] = []  # that the last call of `learn_raw` has found
         self._kept_members: KeptMembers | None = None
 
     @property
@@ -148,6 +167,7 @@ class FollowingRules(RuleBase):
 
     def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
         """Learn the raw rows of `batch`; they are scaled row by row, because sensors may be corrected in between."""
+        self.moved_sensors.clear()
         self.learn(batch._replace(X=np.empty(batch.X.shape), raw=batch.X))
 
     @property
@@ -214,15 +234,19 @@ class FollowingRules(RuleBase):
     def _log_features(self, members: Members) -> None:
         """Log the features of a trial that has ended."""
         for feature in np.flatnonzero(members.verdict).tolist():
-            before, after, deviations = members.moved[:, feature].tolist()
+            before, after, deviations, variance, *old = members.moved[:, feature].tolist()
             kind = "sensor moved" if members.verdict[feature] == SENSOR_MOVED else "inputs moved"
+            if kind == "sensor moved":
+                new = self.members.views[[OFFSET, FACTOR], feature].tolist()
+                row = int(self.members.clock[ROWS])
+                self.moved_sensors.append(MovedSensor(row, feature, before, variance, tuple(old), tuple(new)))
             about: dict[str, Any] = {"feature": feature, "before": before, "after": after, "deviations": deviations}
             self.log(kind, None, None, **about)
 
     def _reverse(self) -> None:
         """Let fast and linear member answer the opposite for labels in a drift that contradict them beyond doubt."""
         odds, before = self.members.reversal[:N_REVERSED], self.members.reversal[N_REVERSED:]
-        found = (odds > np.where(before > 0.0, NEXT_REVERSAL_ODDS, REVERSAL_ODDS)) & self.drifting
+        found = (odds > _reversal_limits(before)) & self.drifting
         of_fast, of_linear = found
         of_fast &= self.has_fast
         if of_fast.any():
@@ -232,8 +256,7 @@ class FollowingRules(RuleBase):
 
     def _renew(self, now: int) -> None:
         """Set the sums and losses of the slow member to those of the fast one at the row `now`."""
-        fast_sums.fade_to(self.block, self.arrays, self.settings)
-        fast_sums.take_over(self.arrays)
+        fast_sums.renew_slow(self.block, self.arrays, self.settings)
         members, memory = self.members, self.settings.memory
         since_cut = now - int(members.clock[CUT])
         members.losses[SLOW] = members.losses[FAST]
@@ -271,7 +294,7 @@ class FollowingRules(RuleBase):
         self.members = old._replace(**{name: getattr(new, name) for name in of_labels})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_kept_members": None}
+        return {**super().__getstate__(), "_kept_members": None, "moved_sensors": []}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays are copied, as in `RuleBase`."""

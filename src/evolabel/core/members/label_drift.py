@@ -1,8 +1,8 @@
 """`LabelDrift`: how well one label is predicted now and in calm times, and which members answer for it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import log, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,15 +12,16 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.alarm import CALM_COUNT, CALM_MEAN, IS_RAISED, ODDS, SHORT_MEAN
 from evolabel.kernels.members.state import N_REVERSED
 from evolabel.kernels.threshold_rules.state import IS_OPEN
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from evolabel.core.members.threshold_rules.refiner import ThresholdRules
 
 MEMBERS = ("slow", "fast", "linear")  # as the rows of `FollowingRules.mixer_weights`
 
-# Odds of an alarm from which on its label is doubted. Nine drifting streams, 10 % of the labels, seeds 3 to 5: never
-# .868 (a flipped label is noticed after 321 rows), 3: .871 (32 rows), 6: .875 (32 rows).
+# Odds of an alarm from which on its label is doubted; the n-th power counts as n contradictions. Nine drifting streams,
+# 10 % of the labels, seeds 3 to 5: never .868 (a flipped label is noticed after 321 rows), 3: .871 (32 rows), 6: .875
+# (32 rows).
 _DOUBT = 6.0
 
 _OF_MIXTURE = 1  # index of the alarms of the outputs in `MemberArrays.alarms`
@@ -39,7 +40,8 @@ class LabelDrift:
     state : {"calm", "drift", "recovered", "settled"}
         Whether the label has changed its meaning. "calm": not among the events that are kept. "drift": it has, and its
         error is still above that of calm times. "recovered": it is predicted as well as before. "settled": its error
-        has stayed above that for 2,000 rows, and counts as usual now.
+        has stayed above that for 2,000 rows, and counts as usual now; or threshold rules alone had noticed the drift,
+        and were dropped.
     since : int or None
         Row of the stream at which this state began; None while "calm".
     error : float
@@ -67,15 +69,15 @@ class LabelDrift:
 def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRules | None" = None) -> list[LabelDrift]:
     """Return the state of each of `n_labels` labels of `rules`; errors are those of `thresholds` where they are used.
 
-    Without rules (before the first model), or where drift is not followed, every label is calm and the slow member
-    answers.
+    Without rules (before the first model) every label is calm. Where drift is not followed the slow member answers, and
+    a label can be in a drift that `thresholds` have noticed.
     """
+    last = {} if rules is None else {e.label: e for e in rules.events if e.kind in LABEL_EVENTS.values()}
+    states = [(last[label].kind, last[label].sample) if label in last else ("calm", None) for label in range(n_labels)]
     if not isinstance(rules, FollowingRules):
-        return [LabelDrift()] * n_labels
-    last = {event.label: event for event in rules.events if event.kind in LABEL_EVENTS.values()}
+        return [LabelDrift(*state) for state in states]
     weights, drifts = rules.mixer_weights.T.tolist(), []
-    for label in range(n_labels):
-        kind, since = (last[label].kind, last[label].sample) if label in last else ("calm", None)
+    for label, (kind, since) in enumerate(states):
         shares = dict(zip(MEMBERS, weights[label], strict=True))
         alarm = rules.members.alarms[_OF_MIXTURE, label]
         answers = alarm[CALM_COUNT] > 0.0  # before, there was only the initial batch
@@ -85,12 +87,24 @@ def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRu
     return drifts
 
 
-def doubted_labels(rules: RuleBase | None, n_labels: int) -> BoolArray:
-    """Return which of `n_labels` labels of `rules` have answers that contradict sure outputs, too few for an alarm."""
+def labels_in_drift(
+    rules: RuleBase | None, names: Sequence[str], thresholds: "ThresholdRules | None"
+) -> dict[str, int]:
+    """Return the labels, of these `names`, that are in a drift, each with the row at which this was noticed."""
+    drifts = zip(names, label_drifts(rules, len(names), thresholds), strict=True)
+    return {name: drift.since for name, drift in drifts if drift.state == "drift" and drift.since is not None}
+
+
+def doubts(rules: RuleBase | None, n_labels: int) -> IntArray:
+    """Return by how many answers sure outputs of each of `n_labels` labels of `rules` are contradicted.
+
+    This is the logarithm of the odds to the base `_DOUBT`, rounded down; 0 while the alarm is raised.
+    """
     if not isinstance(rules, FollowingRules):
-        return np.zeros(n_labels, np.bool_)
+        return np.zeros(n_labels, np.int64)
     alarms = rules.members.alarms
-    return np.asarray(((alarms[..., ODDS] > _DOUBT) & (alarms[..., IS_RAISED] == 0.0)).any(axis=0))
+    odds = np.where(alarms[..., IS_RAISED] == 0.0, alarms[..., ODDS], 0.0).max(axis=0)
+    return np.asarray(np.log(np.maximum(odds, 1.0)) // log(_DOUBT), np.int64)
 
 
 def restart_alarms(rules: RuleBase | None, thresholds: "ThresholdRules | None") -> None:

@@ -39,14 +39,14 @@ def fade_to(block: int, rules: RuleArrays, settings: Settings) -> None:
     """Fade the fast sums of all slots but locked ones up to `block`, and derive P."""
     for slot in _learning(rules):
         missed = max(block - int(rules.fast_block[slot]), 0)
-        multiply(slot, float(np.exp(-missed / BLOCKS)), rules, settings)
+        multiply(slot, float(np.exp(-missed / BLOCKS)), fast_arrays(rules), settings)
         rules.fast_block[slot] = block
 
 
 def cut(rules: RuleArrays, settings: Settings) -> None:
     """Multiply the fast sums of all slots but locked ones by `KEPT_AT_CUT`."""
     for slot in _learning(rules):
-        multiply(slot, KEPT_AT_CUT, rules, settings)
+        multiply(slot, KEPT_AT_CUT, fast_arrays(rules), settings)
 
 
 def reverse_labels(labels: BoolArray, rules: RuleArrays) -> None:
@@ -57,20 +57,24 @@ def reverse_labels(labels: BoolArray, rules: RuleArrays) -> None:
         rules.fast_G[slot][labels] = rules.fast_H[slot][-1] - rules.fast_G[slot][labels]  # the last entry of r is 1
 
 
-def multiply(slot: int, factor: float, rules: RuleArrays, settings: Settings) -> None:
-    """Multiply the fast sums of `slot` by `factor`, and derive P."""
-    fast = fast_arrays(rules)
-    apply_pending(slot, fast)
-    rules.fast_H[slot] *= factor
-    rules.fast_G[slot] *= factor
-    derive_inverse(slot, fast, settings)
+def multiply(slot: int, factor: float, sums: RuleArrays, settings: Settings) -> None:
+    """Multiply the `sums` of `slot`, of the slow member or `fast_arrays`, by `factor`, and derive P."""
+    apply_pending(slot, sums)
+    sums.H[slot] *= factor
+    sums.G[slot] *= factor
+    derive_inverse(slot, sums, settings)
 
 
-def take_over(rules: RuleArrays) -> None:
-    """Set the slow sums of all slots but locked ones to the fast ones."""
+def renew_slow(block: int, rules: RuleArrays, settings: Settings) -> None:
+    """Set the slow sums of all slots but locked ones to the fast ones, faded up to `block`.
+
+    Fast sums of rules that have not fired lately fade when they fire again: `fast_block` shows how long they have not.
+    """
     for slot in _learning(rules):
+        missed = max(block - int(rules.fast_block[slot]), 0)
         for name, fast in FAST_ARRAYS.items():
             getattr(rules, name)[slot] = getattr(rules, fast)[slot]
+        multiply(slot, float(np.exp(-missed / BLOCKS)), rules, settings)
         rules.age[slot] = 0
 
 
@@ -80,7 +84,7 @@ def pool(a: int, b: int, rules: RuleArrays, settings: Settings) -> None:
         return
     late = max(int(rules.fast_block[a]), int(rules.fast_block[b]))
     for slot in (a, b):
-        multiply(slot, float(np.exp((int(rules.fast_block[slot]) - late) / BLOCKS)), rules, settings)
+        multiply(slot, float(np.exp((int(rules.fast_block[slot]) - late) / BLOCKS)), fast_arrays(rules), settings)
     rules.fast_H[a] += rules.fast_H[b]
     rules.fast_G[a] += rules.fast_G[b]
     rules.fast_block[a] = late

@@ -68,8 +68,8 @@ def answer_members(m: int, state: State, paper: PaperArrays | None, members: Mem
 
 @inner
 def reversal_limit(reversed_before: float) -> float:
-    """Return the odds beyond which a member is reversed; `reversed_before` is 1 if it was in this drift."""
-    return NEXT_REVERSAL_ODDS if reversed_before > 0.0 else REVERSAL_ODDS
+    """Return the odds beyond which a member is reversed; `reversed_before` is 1 if it was in this drift, else 0."""
+    return REVERSAL_ODDS + reversed_before * (NEXT_REVERSAL_ODDS - REVERSAL_ODDS)
 
 
 @inner

@@ -25,6 +25,14 @@ CURVATURE = 0.25  # largest second derivative of the logistic loss: bounds the s
 CONSTANT_UP_TO = 1e-16  # variance, in units of the squared mean, up to which a feature counts as constant
 _TINY = 1e-300
 FURTHEST_VALUE = 1e100  # of a raw feature; larger values are cut, so that squares stay finite
+FURTHEST_LEARNED = 20.0  # standard deviations; values further away count as there: one wild reading spoils nothing
+LEARNED_FROM = 30.0  # summed weight of rows below which nothing is cut: the deviation is not known yet
+
+
+@inner
+def varies(mean: float, variance: float) -> bool:
+    """Return whether a feature of this `mean` and `variance` is not constant."""
+    return bool(variance > CONSTANT_UP_TO * mean * mean + _TINY)
 
 
 @inner
@@ -33,7 +41,7 @@ def fill_scores(x: FloatArray, mean: FloatArray, variance: FloatArray, s: FloatA
     p = x.shape[0]
     for j in range(p):
         s[j] = 0.0
-        if x[j] == x[j] and variance[j] > CONSTANT_UP_TO * mean[j] * mean[j] + _TINY:
+        if x[j] == x[j] and varies(mean[j], variance[j]):
             s[j] = min(max((x[j] - mean[j]) / np.sqrt(variance[j]), -FURTHEST_SCORE), FURTHEST_SCORE)
     s[p] = 1.0
 
@@ -78,5 +86,8 @@ def learn_scores(x: FloatArray, weight: float, mean: FloatArray, variance: Float
             n_read[j] = min(n_read[j] + weight, max(SCORE_MEMORY, weight))
             step = weight / n_read[j]
             e = min(max(x[j], -FURTHEST_VALUE), FURTHEST_VALUE) - mean[j]
+            if n_read[j] >= LEARNED_FROM and varies(mean[j], variance[j]):
+                furthest = FURTHEST_LEARNED * np.sqrt(variance[j])
+                e = min(max(e, -furthest), furthest)
             mean[j] += step * e
             variance[j] = (1.0 - step) * (variance[j] + step * e * e)

@@ -164,6 +164,8 @@ def end_trial(members: Members) -> None:
             members.phase[j] = WATCHED
             members.moved[0, j], members.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
             members.moved[2, j] = (r[NEW_MEAN, j] - r[READ_MEAN, j]) / np.sqrt(r[READ_VARIANCE, j] + _TINY)
+            members.moved[3, j] = r[READ_VARIANCE, j]
+            members.moved[4, j], members.moved[5, j] = views[OFFSET, j], views[FACTOR, j]
             if better:
                 views[OFFSET, j], views[FACTOR, j] = views[NEW_OFFSET, j], views[NEW_FACTOR, j]
                 r[SCORE_MEAN, j], r[SCORE_VARIANCE, j] = r[USUAL_MEAN, j], r[USUAL_VARIANCE, j]
@@ -227,10 +229,17 @@ def move_back(j: int, members: Members) -> None:
 
 @inner
 def collect(j: int, x: float, members: Members) -> None:
-    """Learn the raw value x of the suspect feature j; start the trial when its new mean and spread are known."""
+    """Learn the raw value x of the suspect feature j; start the trial when its new mean and spread are known.
+
+    From then on a value further away than `WATCHED_UP_TO` deviations counts as one at that distance.
+    """
     r, now = members.readings, members.clock[ROWS]
-    r[NEW_ROWS, j] += 1.0
     e = x - r[NEW_MEAN, j]
+    if r[NEW_ROWS, j] >= COLLECTED_ROWS and r[NEW_SCATTER, j] > 0.0:
+        furthest = WATCHED_UP_TO * np.sqrt(r[NEW_SCATTER, j] / r[NEW_ROWS, j])
+        e = min(max(e, -furthest), furthest)
+        x = r[NEW_MEAN, j] + e
+    r[NEW_ROWS, j] += 1.0
     r[NEW_MEAN, j] += e / r[NEW_ROWS, j]
     r[NEW_SCATTER, j] += e * (x - r[NEW_MEAN, j])
     if r[NEW_ROWS, j] < COLLECTED_ROWS:

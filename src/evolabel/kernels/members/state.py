@@ -28,7 +28,8 @@ is the length of the scores s = ((x - mean) / deviation, 1), K the number of lab
 | other    | (K,)       |        | scratch | outputs of the slow member by the other view of a sensor           |
 | x        | (p,)       |        | scratch | raw features of the present row, corrected                         |
 | verdict  | (p,)       |        | scratch | what a trial has shown of each feature, else 0                     |
-| moved    | (3, p)     |        | scratch | its mean before and after, and the difference in deviations        |
+| moved    | (6, p)     |        | scratch | its mean before and after, the difference in deviations; its       |
+|          |            |        |         | variance before, and the offset and factor of its readings before  |
 | due      | (3,)       |        | scratch | what is to be done with the members; see the indices below         |
 | A, L, V  | (q, q)     |        | scratch | of an inverse; `column` is (q,)                                    |
 """
@@ -178,7 +179,7 @@ def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots:
         other=np.zeros(K),
         x=np.zeros(q - 1),
         verdict=np.zeros(q - 1, np.int64),
-        moved=np.zeros((3, q - 1)),
+        moved=np.zeros((6, q - 1)),
         due=np.zeros(3, np.int64),
         A=np.empty((q, q)),
         L=np.empty((q, q)),

@@ -31,6 +31,7 @@ from evolabel.kernels.threshold_rules.structure import refill, split
 from evolabel.typing import FloatArray
 
 DOUBT = 6.0  # added to the gain that the search alone would find
+LEAST_GAIN = 3.0  # by which a split lowers the loss of its own rows, or is taken back
 PAIR_DOUBT = 4.0  # of pairs, in addition
 PAIR_GAIN = 10.0  # by which a pair must exceed the best single step
 PAIR_ROWS = 60  # rows of a leaf whose pairs are tried
@@ -303,5 +304,5 @@ def try_leaf(k: int, a: int, n: int, thresholds: Thresholds) -> bool:
     if done:
         refill(k, a, n, work.chosen, thresholds)
         settle_edges(k, a, n, ROUNDS, thresholds)
-        trim(k, a, n, 0.5 * DOUBT, thresholds)
+        trim(k, a, n, LEAST_GAIN, thresholds)
     return done and t.feature[k, a] >= 0

@@ -9,7 +9,7 @@ import numpy as np
 from evolabel.kernels.compile import inner, kernel
 from evolabel.kernels.members.alarm import CALM_VARIANCE, IS_RAISED, RAISED_AT
 from evolabel.kernels.threshold_rules.answer import mean_label
-from evolabel.kernels.threshold_rules.edges import settle_edges
+from evolabel.kernels.threshold_rules.edges import settle_edges, trim
 from evolabel.kernels.threshold_rules.learn import EVERY
 from evolabel.kernels.threshold_rules.ring import choose_rows, renew_some_bins
 from evolabel.kernels.threshold_rules.state import (
@@ -27,8 +27,8 @@ from evolabel.kernels.threshold_rules.state import (
     ThresholdArrays,
     Thresholds,
 )
-from evolabel.kernels.threshold_rules.structure import FIRST_WAIT, make_leaf
-from evolabel.kernels.threshold_rules.trial import cost_of_trial, try_leaf
+from evolabel.kernels.threshold_rules.structure import FIRST_WAIT, make_leaf, refill
+from evolabel.kernels.threshold_rules.trial import LEAST_GAIN, cost_of_trial, try_leaf
 
 MOST_WORK = 400_000  # values that are read in one turn
 IDLE_WORK = 100_000  # values that are read in one turn while no tree is used
@@ -75,6 +75,16 @@ def share_of_rarer(k: int, a: int, t: ThresholdArrays) -> float:
 
 
 @inner
+def restart_if_bare(k: int, thresholds: Thresholds) -> None:
+    """Let alarm and gate of tree k of `thresholds` start anew if no split of it is left."""
+    t = thresholds.arrays
+    if t.feature[k, 0] == LEAF:
+        t.alarms[k, CALM_VARIANCE:] = 0.0  # means stay, for the event that ends a drift; the next answer replaces them
+        if not thresholds.exclusive or thresholds.first == 1:
+            t.gate[k] = 0.0
+
+
+@inner
 def prune(k: int, thresholds: Thresholds) -> None:
     """Take back the splits of tree k of `thresholds` whose subtree does not gain over its root as a leaf.
 
@@ -93,10 +103,7 @@ def prune(k: int, thresholds: Thresholds) -> None:
             make_leaf(k, a, t, work.nodes[0])
             v[:] = 0.0
             v[TO_WAIT] = FIRST_TRIAL
-    if t.feature[k, 0] == LEAF:  # no split is left: alarm and gate of label k start anew
-        t.alarms[k, CALM_VARIANCE:] = 0.0  # means stay, for the event that ends a drift; the next answer replaces them
-        if not thresholds.exclusive or thresholds.first == 1:
-            t.gate[k] = 0.0
+    restart_if_bare(k, thresholds)
 
 
 @inner
@@ -174,8 +181,18 @@ def take_turn(thresholds: Thresholds) -> None:
 
 
 @kernel
-def settle_label(thresholds: Thresholds, k: int) -> None:
-    """Move the edges of tree k of `thresholds` once by the rows in the ring, whether it is time or not."""
+def settle_label(thresholds: Thresholds, k: int, corrected: bool) -> None:
+    """Move the edges of tree k of `thresholds` once by the rows in the ring, whether it is time or not.
+
+    `corrected`: values in the ring were corrected, so that all sums below the root are formed anew, and splits that
+    lower the loss too little are taken back. Alarm and gate start anew if no split is left.
+    """
     n = choose_rows(k, 0, thresholds)
-    if n >= LEAST_EDGE_ROWS:
-        settle_edges(k, 0, n, 1, thresholds)
+    if n < LEAST_EDGE_ROWS:
+        return
+    if corrected:
+        refill(k, 0, n, thresholds.work.chosen, thresholds)
+    settle_edges(k, 0, n, 1, thresholds)
+    if corrected:
+        trim(k, 0, n, LEAST_GAIN, thresholds)
+        restart_if_bare(k, thresholds)

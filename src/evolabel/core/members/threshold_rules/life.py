@@ -96,9 +96,10 @@ def _log_drifts(t: ThresholdArrays, rules: RuleBase) -> None:
         gone = t.feature[label, 0] == LEAF
         if gone and rules.drifting[label]:  # the members answer alone, and end the drift
             continue
-        close_episode(rules, label)
+        lasted = close_episode(rules, label)
         settled = gone or now - t.alarms[label, RAISED_AT] > SETTLE_ROWS
-        rules.log("settled" if settled else "recovered", None, None, label=label, rows=rows, **_errors(t, label))
+        about: dict[str, Any] = {"label": label, "rows": rows if lasted is None else lasted, **_errors(t, label)}
+        rules.log("settled" if settled else "recovered", None, None, **about)
     hold_episodes(rules, t.episode >= 0)
 
 

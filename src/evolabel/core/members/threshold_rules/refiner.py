@@ -6,8 +6,10 @@ import numpy as np
 
 from evolabel.core.batch import Batch
 from evolabel.core.members.adapting import hold_episodes
+from evolabel.core.members.following import MovedSensor
 from evolabel.core.members.mixture import corrected
 from evolabel.core.members.threshold_rules.life import log_gone, log_turn
+from evolabel.core.members.threshold_rules.moved_sensors import correct_ring
 from evolabel.core.members.threshold_rules.widths import with_features, with_labels
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.core.sizes import check_batch, check_rows
@@ -133,7 +135,17 @@ class ThresholdRules:
 
     def settle(self, label: int) -> None:
         """Move the edges of the tree of `label` by the rows in the ring."""
-        _settle_label(self.packed, label)
+        _settle_label(self.packed, label, False)
+
+    def correct(self, moved: MovedSensor) -> None:
+        """Correct rows in the ring that were read before a sensor was known to have `moved`, and what they have shown.
+
+        New leaves get their numbers, and rules that are gone are logged, at the next turn.
+        """
+        labels = correct_ring(self.arrays, moved)
+        self.derive_codes()
+        for label in labels.tolist():
+            _settle_label(self.packed, label, True)
 
     # ------------------------------------------------------------------ other widths, copies
 
