@@ -39,7 +39,7 @@ def run(plant):
 
 def test_shifts_are_in_the_summary_by_the_names_of_the_data_set(run):
     events = run[0].summary["ours"].events
-    assert [(event.kind, event.label) for event in events if event.label] == [("drift", "pump")]
+    assert [(event.kind, event.label) for event in events if event.label] == [("drift", "pump"), ("recovered", "pump")]
     assert 1000 < events[0].sample < 1060
     assert run[0].summary["prior"].events is None
 

@@ -73,6 +73,8 @@ def test_long_streams_are_learned_as_by_the_twin(K, options):
     assert any(label.gate.is_open for label in twin.labels)
     assert (max(label.since for label in twin.labels) > 0) == ("moved" in options)
     assert all((label.root.children == ()) == (k < twin.first) for k, label in enumerate(twin.labels))
+    if "moved" in options:
+        assert twin.labels[0].turned
     if "rare" in options:
         assert len(twin.rows) > 2000
         assert any(twin.rows_of(k, label.root).w.max() > 3.0 for k, label in enumerate(twin.labels))

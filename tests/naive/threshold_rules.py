@@ -10,7 +10,7 @@ import numpy as np
 
 from evolabel.typing import FloatArray
 from naive import threshold_trials as trials
-from naive.alarm import NaiveAlarm
+from naive.alarm import NaiveAlarm, odds
 from naive.threshold_tree import Node, clip
 
 
@@ -93,13 +93,30 @@ def prune(root: Node) -> bool:
 
 @dataclass
 class NaiveLabel:
-    """Tree, gate and alarm of one label; `since`: first row after a drift, `complete`: of all its rare positives."""
+    """Tree, gate, alarm, and odds against the tree, of one label.
+
+    `since`: first row after a drift, `complete`: of all its rare positives.
+    """
 
     root: Node = field(default_factory=lambda: Node(0, wait=100.0))
     gate: NaiveGate = field(default_factory=NaiveGate)
     alarm: NaiveAlarm = field(default_factory=NaiveAlarm)
+    against: float = 0.0
+    turned: int = 0
     since: int = 0
     complete: int = 0
+
+    def learn_against(self, loss: float, w: float) -> None:
+        """The leaves answer the opposite when that is 30 times as likely as what they answer, and as a coin."""
+        than_tree = odds(loss) / self.alarm.usual_odds(50.0)
+        than_coin = min(sqrt(loss), 0.9) / 0.5
+        self.against = min(max(self.against, 1.0) * (1.0 - w + w * min(than_tree, than_coin)), 1e12)
+        if self.alarm.raised and self.against > 30.0:
+            for node in self.root.below():
+                n, f, ff, y, fy = node.sums
+                node.sums = np.array([n, f, ff, n - y, f - fy])
+            self.against, self.since = 0.0, max(self.since, self.alarm.since)
+            self.turned += 1
 
     def forget(self) -> None:
         """After an alarm 5 % of the sums are kept, and the rows from 60 before it on."""
@@ -162,7 +179,9 @@ class NaiveThresholds:
         label, once, gain = self.labels[k], min(w, 1.0), 0.0
         if label.root.children:
             share, margin = label.share(), sqrt(2.0 * log(self.K + 1.0))
-            label.alarm.watch((y - g) ** 2, share * (1.0 - share), len(self.rows), once, margin, prior=-1.0)
+            now, loss = len(self.rows), (y - g) ** 2
+            label.alarm.watch(loss, share * (1.0 - share), now, once, margin, prior=-1.0)
+            label.learn_against(loss, once)
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)
             gain = (y - e) ** 2 - (y - h) ** 2
             if not self.shares_gate:
@@ -209,7 +228,7 @@ class NaiveThresholds:
                 if label.alarm.raised and label.alarm.since >= len(self.rows) - 50:
                     label.forget()
                 if prune(label.root) and not label.root.children:
-                    label.alarm = NaiveAlarm()
+                    label.alarm, label.against = NaiveAlarm(), 0.0
                     label.gate = label.gate if self.shares_gate else NaiveGate()
         done, most = 0, self.most_work()
         for _ in range(self.first, self.K):

@@ -68,7 +68,7 @@ class Properties:
         --------
         >>> import numpy as np
         >>> from evolabel import EvolvingFuzzyClassifier
-        >>> X = np.random.default_rng(0).normal(size=(1100, 2))
+        >>> X = np.random.default_rng(0).normal(size=(1050, 2))
         >>> Y = (X > 0.0).astype(float)
         >>> Y[1000:, 1] = 1.0 - Y[1000:, 1]
         >>> clf = EvolvingFuzzyClassifier().partial_fit(X, Y)

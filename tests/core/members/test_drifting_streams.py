@@ -86,3 +86,43 @@ def test_the_drift_of_a_label_whose_tree_is_dropped_is_ended_by_the_members():
     found = [(kind, label) for kind, label, _, _ in shifts(clf.inner.any_model) if label is not None]
     assert found == [("drift", 0), ("recovered", 0)]
     assert not clf.inner.any_model.drifting.any()
+
+
+def of_thresholds(seed, turns):
+    """Rows with a label that trees answer, which becomes its opposite at each of the `turns`, and another label."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(turns[-1] + 400, 6))
+    Y = np.c_[(X[:, 0] > 0.5) & (X[:, 1] < 0.6) | (X[:, 2] > 0.85), (X[:, 3] > 0.7) | (X[:, 4] < 0.2)]
+    for turn in turns:
+        Y[turn:, 0] = ~Y[turn:, 0]
+    return X, np.where(rng.random(Y.shape) < 0.03, 1.0 - Y, Y)
+
+
+@pytest.mark.parametrize("follow_drift", [True, False])
+@pytest.mark.parametrize("seed", [20, 21])
+def test_a_label_that_trees_answer_is_right_again_within_tens_of_rows(seed, follow_drift):
+    turns = AT, AT + 200
+    X, Y = of_thresholds(seed, turns)
+    clf, right = run(X, Y, threshold_rules=True, follow_drift=follow_drift)
+    level = right[1500:AT, 0].mean()
+    assert level > 0.92
+    for turn in turns:
+        assert right[turn + 30 : turn + 200, 0].mean() > level - 0.05
+    assert right[AT:, 1].mean() > right[1500:AT, 1].mean() - 0.02
+    drifts = [label for kind, label, _, _ in shifts(clf.inner.any_model) if kind == "drift"]
+    assert drifts == [0, 0]
+
+
+def test_reversed_trees_are_the_same_row_by_row_and_from_a_file(tmp_path):
+    X, Y = of_thresholds(22, (1000, 1200))
+    whole, single = (classifier_of(X, Y, threshold_rules=True, max_rules=10) for _ in range(2))
+    whole.partial_fit(X[80:], Y[80:])
+    for i in range(80, len(X)):
+        single.partial_fit(X[i : i + 1], Y[i : i + 1])
+        if i == 1005:
+            single.save(tmp_path / "turning.evolabel")
+            single = type(single).load(tmp_path / "turning.evolabel")
+    one, other = (clf.inner.any_model.thresholds.arrays for clf in (whole, single))
+    for name, array in one._asdict().items():
+        np.testing.assert_array_equal(array, getattr(other, name), err_msg=name)
+    assert whole.events_ == single.events_

@@ -6,6 +6,7 @@ from evolabel.core.array_checks import FINITE, MOST, Expected, check_arrays, fla
 from evolabel.core.members.threshold_rules.stored import places_in_use
 from evolabel.kernels.members.alarm import N_ALARM
 from evolabel.kernels.threshold_rules.learn import HEAVIEST_ROW
+from evolabel.kernels.threshold_rules.reversal import MOST_AGAINST
 from evolabel.kernels.threshold_rules.state import (
     BIN_FEATURE,
     EDGE,
@@ -48,6 +49,7 @@ def threshold_table(p: int, K: int, used: int) -> dict[str, Expected]:
         "logged": floats(K, NODES, low=-FINITE, high=FINITE, missing=True),
         "gate": floats(K, N_GATE, low=-_MOST_SUM, high=_MOST_SUM),
         "alarms": floats(K, N_ALARM, low=0.0, high=float(MOST)),
+        "against": floats(K, low=0.0, high=MOST_AGAINST),
         "since": whole(K),
         "complete": whole(K),
         "episode": whole(K, low=-1),

@@ -14,6 +14,7 @@ from evolabel.kernels.threshold_rules.answer import (
     tree_answer,
 )
 from evolabel.kernels.threshold_rules.gate import GATE_FADE, learn_gate, learn_shared_gate, mixed
+from evolabel.kernels.threshold_rules.reversal import learn_against
 from evolabel.kernels.threshold_rules.ring import keep_row
 from evolabel.kernels.threshold_rules.state import (
     IS_OPEN,
@@ -72,12 +73,13 @@ def learn_path(k: int, x: FloatArray, f: float, y: float, w: float, t: Threshold
 
 @inner
 def watch_tree(k: int, loss: float, weight: float, margin: float, thresholds: Thresholds) -> None:
-    """Learn the squared `loss` of tree k of `thresholds` by its alarm; `turn.has_drifted` looks at it."""
+    """Learn the squared `loss` of tree k of `thresholds` by its alarm and by the odds against the tree."""
     t = thresholds.arrays
     s = t.sums[k, 0]
     share = s[SUM_Y] / s[SUM_1] if s[SUM_1] > 0.0 else 0.5
     # by its mean loss alone: leaves of few answers are too sure
     watch(t.alarms[k], loss, share * (1.0 - share), t.clock[LEARNED], weight, margin, BY_MEAN)
+    learn_against(k, loss, weight, t)
 
 
 @inner

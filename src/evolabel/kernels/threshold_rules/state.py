@@ -16,6 +16,7 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | logged   | (K, NODES)    | exact   | edge of an inner node when it was last logged as an event; NaN: never        |
 | gate     | (K, 8)        | exact   | see `GAIN` ... below                                                         |
 | alarms   | (K, 10)       | exact   | alarm on the squared error of the tree (`kernels.members.alarm`)             |
+| against  | (K,)          | exact   | odds that the label is the opposite of what the tree answers                 |
 | since    | (K,)          | exact   | row from which on trials and edges use the ring: later than the last drift   |
 | complete | (K,)          | exact   | row from which on the ring of rare rows holds all positives of the label     |
 | episode  | (K,)          | exact   | row at which the tree has shown a drift of the label; -1: it is calm         |
@@ -106,6 +107,7 @@ class ThresholdArrays(NamedTuple):
     logged: FloatArray
     gate: FloatArray
     alarms: FloatArray
+    against: FloatArray
     since: IntArray
     complete: IntArray
     episode: IntArray
@@ -180,6 +182,7 @@ def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
         logged=np.full((K, NODES), np.nan),
         gate=np.zeros((K, N_GATE)),
         alarms=np.zeros((K, N_ALARM)),
+        against=np.zeros(K),
         since=np.zeros(K, np.int64),
         complete=np.zeros(K, np.int64),
         episode=np.full(K, -1, np.int64),

@@ -14,7 +14,7 @@ from evolabel.typing import IntArray
 
 OF_LABELS = (
     *("feature", "child", "parent", "edge", "sums", "visits", "number", "logged"),
-    *("gate", "alarms", "since", "complete", "episode"),
+    *("gate", "alarms", "against", "since", "complete", "episode"),
 )
 OF_RING_LABELS = ("Y", "F", "weights")  # (R, K)
 OF_FEATURES = ("known", "bins", "coarse")
