@@ -50,6 +50,7 @@ def all_tables() -> str:
         "Reading the rules": lambda: readings(product["reading"], prototype["reading"]),
         "The five data sets": lambda: sets(product["sets"]),
         "Drifting streams": lambda: drifts(product["drift"]),
+        "A label that becomes its opposite at half": lambda: flips(product["flips"]),
         "Processor time": lambda: times(product["time"]),
         "Missing labels and features, weights (F1)": lambda: changes(product["missing"], prototype["missing"]),
         "With few labels answered": lambda: asking(product["asking"]),
@@ -124,6 +125,19 @@ def drifts(found: Found) -> str:
         rows.append([title, *cells, str(sum(run["on"]["drift"] for run in runs))])
     after = [f"after a drift, {way}" for way in WAYS.values()]
     return table(["accuracy", *WAYS.values(), *after, "drifts, with"], rows)
+
+
+def flips(found: Found) -> str:
+    """Return how often the label is right before and after it has changed, without and with, and when it is noticed."""
+    windows = [key for key in next(iter(next(iter(found.values())).values()))["on"] if key != "drift"]
+    rows = []
+    for name, runs in found.items():
+        cells = [number(seed_mean(runs, way, window)) for way in WAYS for window in windows]
+        noticed = sorted(run["on"]["drift"] for run in runs.values() if run["on"]["drift"] is not None)
+        cells.append(f"{noticed[0]} to {noticed[-1]} ({len(noticed)} of {len(runs)})" if noticed else "never")
+        rows.append([TITLES[name].removesuffix(" (F1)"), *cells])
+    heads = [f"{window}, {way}" for way in WAYS.values() for window in windows]
+    return table(["share of right predictions", *heads, "drift, with"], rows)
 
 
 def differences(runs: Mapping[str, Any], keys: Iterable[str]) -> list[float]:

@@ -11,6 +11,7 @@
 | sets    | PA and AP on the five data sets as in `accuracy.py` (EVOLABEL_DATA)                                  |
 | time    | processor time per row (best of 3, in turns), and the longest single call that learns one row        |
 | drift   | accuracy on drifting streams, their twins without drift and streams whose sensors move (`drift.py`)   |
+| flips   | one label becomes its opposite at half: share of right predictions of it before and after             |
 | missing | labels that are missing or appear at half, features that appear at half, weights                     |
 | asking  | the same scores with 20 % and 10 % of the labels or samples answered, chosen and drawn at random      |
 
@@ -37,6 +38,7 @@ import numpy as np
 import pandas as pd
 import result_files
 import update_speed
+from concept_conjunctions import HALF
 from concept_reading import conditions_of, reading
 from concept_streams import EDGES_KNOWN, NAMES, ROWS, SCORED_FROM, Stream, make_stream
 from joblib import Parallel, delayed
@@ -48,6 +50,8 @@ from evolabel.evaluate import average_precision, partial_accuracy
 SEEDS = range(13, 18)
 TIMED_STREAMS = ("agrawal0", "xor", "randomtree", "led", "segments", "plant", "five")
 CHANGED_STREAMS = ("plant", "five")
+FLIPPED_STREAMS = ("agrawal0", "xor", "xornoise", "five", "plant")
+AFTER_A_FLIP = {"0 to 50": (0, 50), "50 to 500": (50, 500)}  # rows
 ASKED_STREAMS, BUDGETS = ("plant", "plantmove", "five", "xor", "agrawal0"), (0.2, 0.1)
 REPEATS = 3
 
@@ -340,6 +344,27 @@ def on_drift(name: str, seed: int) -> dict[str, object]:
     return both(run)
 
 
+def on_flip(name: str, seed: int) -> dict[str, object]:
+    """Return how often the first label of the stream `name` is right before and after it becomes its opposite at half.
+
+    Rows are counted from there on; "drift" is the row of the first such event of the label, or None.
+    """
+    stream = make_stream(name, seed)
+    Y = stream.Y.copy()
+    Y[HALF:, 0] = 1.0 - Y[HALF:, 0]
+    stream = stream._replace(Y=Y)
+
+    def run(thresholds: bool) -> dict[str, object]:
+        classifier, outputs = learned(as_they_are(stream), thresholds)
+        right = (outputs[:, -1 if stream.one_label else 0] >= 0.5) == (Y[:, 0] > 0.5)
+        drifts = [event.sample - HALF for event in classifier.events_ if event.kind == "drift" and event.sample > HALF]
+        windows = {"before": (-1000, 0), **AFTER_A_FLIP}
+        shares = {rows: round(float(right[HALF + a : HALF + b].mean()), 4) for rows, (a, b) in windows.items()}
+        return {**shares, "drift": min(drifts, default=None)}
+
+    return both(run)
+
+
 def all_seeds(names: Iterable[str]) -> list[Case]:
     return [(name, seed) for name in names for seed in SEEDS]
 
@@ -350,6 +375,7 @@ PARTS = {
     "sets": Part(all_seeds(datasets.NAMES), on_set),
     "time": Part([(name, SEEDS[0]) for name in (*TIMED_STREAMS, *update_speed.SHAPES)], timed, alone=True),
     "drift": Part(all_seeds((*drift_streams.NINE, *drift_streams.PLAIN, *drift_streams.SENSORS)), on_drift),
+    "flips": Part(all_seeds(FLIPPED_STREAMS), on_flip),
     "missing": Part(all_seeds(CHANGED_STREAMS), with_changes),
     "asking": Part(all_seeds(ASKED_STREAMS), on_asking),
 }

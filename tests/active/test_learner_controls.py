@@ -98,6 +98,18 @@ def test_labels_that_come_later_are_learned(started):
         started.teach(x, [1.0])
 
 
+def test_labels_that_come_later_report_their_events(started):
+    events, first = [], len(started.classifier.events_)
+    for i in range(200):
+        x = {"heat": 40.0 + i, "flow": float(i % 7), "machine": "M-01"}
+        started.update(started.query(x), None)
+        started.teach(x, [float(i % 2), 1.0], on_event=events.append)
+    assert events == list(started.classifier.events_[first:])
+    assert events
+    with pytest.raises(ParameterError, match="on_event=3 is not allowed; use a function"):
+        started.teach(x, [1.0, 1.0], on_event=3)
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from([0.01, 0.1, 0.29, 1 / 3, 0.5, 1.0]), st.integers(0, 60)), min_size=1, max_size=6

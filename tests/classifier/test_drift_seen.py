@@ -92,6 +92,15 @@ def test_an_explanation_names_labels_in_a_drift(before, flipped):
         assert "in a drift" not in calm.explain(x).text
 
 
+def test_two_classes_that_drift_are_named_in_one_sentence(flipped):
+    X, Y = flipped
+    classes = np.where(Y[:, 1] > 0.5, "wet", "dry")
+    why = EvolvingFuzzyClassifier().partial_fit(X[: FLIP + 30], classes[: FLIP + 30]).explain(X[:1])
+    assert len(set(why.drifts.values())) == 1
+    assert f"dry and wet have been in a drift since row {why.drifts['wet']:,}: their answers" in why.text
+    assert why.text.count("in a drift") == 1
+
+
 def test_without_members_drifts_are_those_that_threshold_rules_have_noticed():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(6000, 2))

@@ -1,7 +1,8 @@
 """`ActiveLearner`: a classifier that asks for labels where they help, and never beyond its budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import Any, Self
 
@@ -199,13 +200,17 @@ class ActiveLearner(Asking):
             Called with each event that the answer has caused (a drift, a new rule, ...), in their order, when the
             learner has learned it. After Ctrl-C they are in `classifier.events_` only.
         """
+        self._report(on_event, partial(self._update, query, y, annotator))
+
+    def _report(self, on_event: OnEvent | None, learn: Callable[[], None]) -> None:
+        """Call `learn`, then `on_event` with each event that it has caused."""
         if on_event is None:
-            self._update(query, y, annotator)
+            learn()
             return
         check_function("on_event", on_event)
         with self._lock:  # events of other threads do not come in between
             before = self._inner.any_model.n_events
-            self._update(query, y, annotator)
+            learn()
             events = self._inner.events_since(before)
         for event in events:
             on_event(event)
@@ -285,12 +290,15 @@ class ActiveLearner(Asking):
         query.number = passed.number
         self.ledger.questions_held += held and query.asked
 
-    @uninterrupted
-    def teach(self, x: object, y: object) -> None:
+    def teach(self, x: object, y: object, *, on_event: OnEvent | None = None) -> None:
         """Learn labels `y` of a sample `x` that was counted before and not asked about; they cost nothing.
 
-        `y` has 0, 1 or NaN for each label, as in `update`.
+        `y` has 0, 1 or NaN for each label; `on_event` is as in `update`.
         """
+        self._report(on_event, partial(self._teach, x, y))
+
+    @uninterrupted
+    def _teach(self, x: object, y: object) -> None:
         row = self._inner.validate_row(x).rows[0]
         labels = checked_labels(as_matrix([y], "y"))
         model = self._inner.model

@@ -369,11 +369,21 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     border = f"novel beyond {near.border:.2f}" if np.isfinite(near.border) else "too early to call anything novel"
     texts.append(f"Distance to rule {near.rule}: {near.distance:.2f} spreads ({border}): {verdict}.")
     texts += [f"{style(text)}: the answer is a guess there." for text in why.unfamiliar]
-    texts += [
-        f"{style(label)} has been in a drift since row {row:,}: its answers are less certain than usual."
-        for label, row in why.drifts.items()
-    ]
+    texts += _drift_texts(why.drifts, style)
     texts.append(f"Learned from {counted(why.n_seen, 'row')}.")
+    return texts
+
+
+def _drift_texts(drifts: Mapping[str, int], style: Style) -> list[str]:
+    """Return one sentence for each row of `drifts`, {label: row}, with the labels that have drifted there."""
+    texts = []
+    for row in dict.fromkeys(drifts.values()):
+        labels = [style(label) for label, since in drifts.items() if since == row]
+        have, their = ("have", "their") if len(labels) > 1 else ("has", "its")
+        texts.append(
+            f"{' and '.join(labels)} {have} been in a drift since row {row:,}: "
+            f"{their} answers are less certain than usual."
+        )
     return texts
 
 
