@@ -194,7 +194,7 @@ def test_an_explanation_ends_with_the_rows_learned(learned):
     assert why.text.endswith("Learned from 600 rows.")
     assert "Learned from 600 rows." in why.markdown()
     assert "<p>Learned from 600 rows.</p>" in why.html()
-    assert why.to_dict()["learned_from"] == 600
+    assert (why.to_dict()["learned_from"], why.to_dict()["warm_up"]) == (600, False)
 
 
 @pytest.mark.parametrize("rows", [10, 23, 45])
@@ -203,6 +203,9 @@ def test_predictions_are_explained_during_the_warm_up(learned, rows):
     clf = EvolvingFuzzyClassifier().partial_fit(X[:rows], (X[:rows] > 0.0).astype(float))
     why = clf.explain(X[-1])
     np.testing.assert_allclose(why.total, clf.decision_function(X[-1:])[0], atol=1e-12)
-    assert why.text.endswith(f"Learned from {rows} rows.")
+    assert why.text.endswith(
+        f"Learned from {rows} rows; rules are formed anew when the warm-up ends, with other numbers."
+    )
+    assert why.to_dict()["warm_up"]
     assert clf.n_samples_seen_ == rows
     assert not list(clf.rules_)

@@ -165,7 +165,7 @@ def test_rules_are_shown_the_same_after_loading(clf, tmp_path):
 
 def test_there_are_no_rules_to_show_while_the_warm_up_lasts(warming):
     assert warming.rules_ == []
-    assert warming.rules_.text == "There are no rules yet.\n"
+    assert warming.rules_.text == "There are no rules yet; the first are formed when the warm-up ends.\n"
 
 
 def test_a_sibling_has_no_rules_yet_but_has_terms(clf, stream):

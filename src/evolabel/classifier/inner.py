@@ -341,7 +341,8 @@ class ClassifierInner:
         outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
         outputs = outputs if correction is None else correction.of(outputs)
         decided = self.state.row_decisions(outputs, threshold)
-        return explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, turns=turns, **decided)
+        why = explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, turns=turns, **decided)
+        return replace(why, warm_up=model is not self.any_model)
 
     def decide(self, outputs: FloatArray) -> BoolArray:
         """Return the labels that the classifier predicts for `outputs`, (n, K)."""

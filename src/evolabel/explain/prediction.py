@@ -94,6 +94,8 @@ class Explanation:
         `threshold` is infinite then. Empty where each label is decided by its own output.
     drifts : dict of str to int
         Labels that have changed their meaning and not recovered yet, each with the row at which this was noticed.
+    warm_up : bool
+        Whether the warm-up lasts: `rules` are those of a first model, which is replaced when it ends.
     """
 
     rules: IntArray
@@ -120,6 +122,7 @@ class Explanation:
     unfamiliar: tuple[str, ...] = ()
     together: str = ""
     drifts: Mapping[str, int] = field(default_factory=dict)
+    warm_up: bool = False
 
     @property
     def total(self) -> FloatArray:
@@ -216,6 +219,7 @@ class Explanation:
             "novelty": {**asdict(self.novelty), "border": _finite(self.novelty.border)},
             "unfamiliar": list(self.unfamiliar),
             "learned_from": self.n_seen,
+            "warm_up": self.warm_up,
             "corrections": correction_values(self.corrections),
         }
 
@@ -370,7 +374,8 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     texts.append(f"Distance to rule {near.rule}: {near.distance:.2f} spreads ({border}): {verdict}.")
     texts += [f"{style(text)}: the answer is a guess there." for text in why.unfamiliar]
     texts += _drift_texts(why.drifts, style)
-    texts.append(f"Learned from {counted(why.n_seen, 'row')}.")
+    warm_up = "; rules are formed anew when the warm-up ends, with other numbers" if why.warm_up else ""
+    texts.append(f"Learned from {counted(why.n_seen, 'row')}{warm_up}.")
     return texts
 
 
