@@ -357,7 +357,10 @@ def on_flip(name: str, seed: int) -> dict[str, object]:
     def run(thresholds: bool) -> dict[str, object]:
         classifier, outputs = learned(as_they_are(stream), thresholds)
         right = (outputs[:, -1 if stream.one_label else 0] >= 0.5) == (Y[:, 0] > 0.5)
-        drifts = [event.sample - HALF for event in classifier.events_ if event.kind == "drift" and event.sample > HALF]
+        of_label = [event for event in classifier.events_ if event.kind == "drift" and event.sample > HALF]
+        if not stream.one_label:
+            of_label = [event for event in of_label if event.label == classifier.label_names_[0]]
+        drifts = [event.sample - HALF for event in of_label]
         windows = {"before": (-1000, 0), **AFTER_A_FLIP}
         shares = {rows: round(float(right[HALF + a : HALF + b].mean()), 4) for rows, (a, b) in windows.items()}
         return {**shares, "drift": min(drifts, default=None)}

@@ -103,7 +103,8 @@ def test_few_questions_confirm_a_drift_while_answers_are_late(ahead, tmp_path):
     query = next(query for query in map(learner.query, X[600:700]) if abs(query.prediction[0] - 0.5) > 0.45)
     wrong = {learner.classifier.label_names_[0]: float(query.prediction[0] < 0.5)}
     learner.update(query, wrong)
-    assert doubts(learner.classifier.inner.model.rules, 3).tolist() == [1, 0, 0]
+    model = learner.classifier.inner.model
+    assert doubts(model.rules, 3, model.thresholds).tolist() == [1, 0, 0]
     confirming = []
     for start in range(700, 1000, 50):
         rows, done = X[start : start + 50], 0
@@ -141,9 +142,9 @@ def test_pending_questions_about_other_labels_do_not_count():
         output = clf.decision_function(x[None])[0, 0]
         wrong = float(output < 0.5) if abs(output - 0.5) > 0.45 else y[0]
         clf.partial_fit(x[None], [[wrong, y[1]]])
-        if doubts(clf.inner.model.rules, 2).any():
+        if doubts(clf.inner.model.rules, 2, clf.inner.model.thresholds).any():
             break
-    assert doubts(clf.inner.model.rules, 2).tolist() == [1, 0]
+    assert doubts(clf.inner.model.rules, 2, clf.inner.model.thresholds).tolist() == [1, 0]
     assert len(learner.query(X[1000]).labels) == 2
 
 

@@ -65,3 +65,23 @@ def test_a_rule_of_a_person_is_seen_by_ambiguity(conjunction):
         query = learner.query(x)
         np.testing.assert_allclose(query.prediction, edited.decision_function(x[None])[0], rtol=0, atol=1e-12)
         np.testing.assert_allclose(query.scores["ambiguity"], ambiguity_of(query.prediction), rtol=0, atol=1e-12)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_a_label_that_a_tree_answers_is_followed_with_few_answers_when_it_becomes_its_opposite(seed):
+    """The tree is sure, so hardly any answer is about this label; the first that contradicts it is confirmed."""
+    X = np.random.default_rng(seed).random((4000, 6))
+    Y = np.c_[(X[:, 1] > 0.6) & (X[:, 4] < 0.5), X[:, 0] + X[:, 2] > 1.0].astype(float)
+    Y[2000:, 0] = 1.0 - Y[2000:, 0]
+    classifier = EvolvingFuzzyClassifier().partial_fit(X[:500], Y[:500])
+    learner, right = ActiveLearner(classifier, 0.1, "labels"), []
+    for x, y in zip(X[500:], Y[500:], strict=True):
+        query = learner.query(x)
+        right.append((query.prediction[0] >= 0.5) == (y[0] > 0.5))
+        learner.update(query, y if query.asked else None)
+    assert np.mean(right[500:1500]) > 0.95
+    assert np.mean(right[2000:]) > 0.9
+    drifts = [event.sample for event in classifier.events_ if event.kind == "drift" and event.label == "label0"]
+    assert len(drifts) == 1
+    assert learner.bucket.asked <= learner.bucket.limit(2, 0)

@@ -19,7 +19,7 @@ TREND: dict[tuple[bool, float | str], list[float]] = {
 
 
 # The same with threshold rules, on a conjunction that changes after 1,200 samples, and on a product of signs.
-THRESHOLDS = [0.9025, 0.9975, 1.0, 0.93, 1.0]
+THRESHOLDS = [0.90375, 0.9975, 1.0, 0.95, 1.0]
 
 
 @pytest.mark.parametrize(("follow_drift", "local_ridge"), TREND)

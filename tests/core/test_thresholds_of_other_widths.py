@@ -45,6 +45,21 @@ def test_a_label_of_the_other_model_keeps_its_tree(proven):
     assert gates.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("rows", [60, 400])
+def test_rows_from_before_a_drift_are_not_merged(rows):
+    models = []
+    for seed in (5, 6):
+        X = np.random.default_rng(seed).uniform(-1.0, 1.0, (1500 + rows, 4))
+        Y = np.c_[(X[:, 0] > 0.0) ^ (X[:, 1] > 0.0), X[:, 3] > 0.0].astype(float)
+        Y[1500:, 0] = 1.0 - Y[1500:, 0]
+        models.append(EvolvingFuzzyClassifier().fit(X[:200], Y[:200]).partial_fit(X[200:], Y[200:]))
+    later = np.random.default_rng(7).uniform(-1.0, 1.0, (1000, 4))
+    truth = np.c_[(later[:, 0] > 0.0) == (later[:, 1] > 0.0), later[:, 3] > 0.0]
+    scores = [right(model, later, truth) for model in (*models, models[0].merge(models[1]))]
+    assert min(scores[:2]) > 0.97
+    assert scores[2] > max(scores[:2]) - 0.01
+
+
 def classes(X):
     """Three classes by thresholds."""
     return np.where((X[:, 0] > 0.0) & (X[:, 1] > 0.0), "a", np.where(X[:, 2] > 0.5, "b", "c"))

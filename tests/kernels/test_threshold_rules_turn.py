@@ -1,4 +1,4 @@
-"""Learning of a path, pruning, forgetting and one turn of maintenance, against the plain twin."""
+"""Learning of a path, pruning and one turn of maintenance, against the plain twin."""
 
 import numpy as np
 import pytest
@@ -77,19 +77,6 @@ def test_a_tree_of_a_rare_label_is_pruned_when_some_positives_should_have_come(p
     write_tree(root, state.arrays)
     turn.prune(0, pack(state))
     assert (state.arrays.feature[0, 0] >= 0) == stays
-
-
-@settings(max_examples=examples(20))
-@given(SEEDS, st.integers(1, 6), st.integers(0, 500), st.integers(0, 500))
-def test_a_tree_forgets_as_that_of_the_twin(seed, splits, since, raised_at):
-    _, root, state = grown(seed, splits)
-    label = naive.NaiveLabel(root, since=since)
-    label.alarm.raised, label.alarm.since = True, raised_at
-    state.arrays.alarms[0], state.arrays.since[0] = label.alarm.vector(), since
-    turn.forget(0, pack(state))
-    label.forget()
-    assert_same_tree(state.arrays, root)
-    assert state.arrays.since[0] == label.since == max(since, raised_at - 60)
 
 
 def learned(seed, n, p=3, K=2):

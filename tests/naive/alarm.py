@@ -39,15 +39,14 @@ class NaiveAlarm:
             self.odds_while_raised += weight / window * (odds(loss) - self.odds_while_raised)
             self.fall_back(spread, row)
             return "quiet"
-        needed = max((5.0 + margin) * self.error(0.5 / window), min(0.08, max(spread, 4.0 / window)))
+        needed = self.needed(spread, margin)
         known = self.calm > 2.0 * window
         if (prior > 0.0 or (known and prior == 0.0)) and row - self.counted_at >= 3:
             self.learn_odds(loss, weight, prior)
             self.counted_at = row
         contradicted = self.log_odds > log(50000.0) + 0.5 * margin**2
         if (known and self.short > self.mean + needed) or contradicted:
-            self.raised, self.since, self.log_odds, self.odds_while_raised = True, row, -float("inf"), 9.0
-            self.short = max(self.short, min(self.mean + needed, 1.0))
+            self.raise_at(row, spread, margin)
             return "raised"
         found = "quiet"
         if self.calm > 400.0:
@@ -59,6 +58,16 @@ class NaiveAlarm:
         if prior <= 0.0 or self.log_odds <= log(1000.0):
             self.learn(loss, weight)
         return found
+
+    def needed(self, spread: float, margin: float) -> float:
+        """Distance from the calm mean that raises it."""
+        window = window_of(spread)
+        return max((5.0 + margin) * self.error(0.5 / window), min(0.08, max(spread, 4.0 / window)))
+
+    def raise_at(self, row: int, spread: float, margin: float) -> None:
+        """Raised; the recent mean is then at least where the mean itself would have raised it."""
+        self.raised, self.since, self.log_odds, self.odds_while_raised = True, row, -float("inf"), 9.0
+        self.short = max(self.short, min(self.mean + self.needed(spread, margin), 1.0))
 
     def usual_odds(self, prior: float) -> float:
         """Mean odds of calm times, of at most 1,000 answers, and of `prior` answers of odds 1; at least 1."""

@@ -107,20 +107,38 @@ class NaiveLabel:
     complete: int = 0
 
     def learn_against(self, loss: float, w: float) -> None:
-        """The leaves answer the opposite when that is 30 times as likely as what they answer, and as a coin."""
+        """Odds that the opposite of what the tree answers is right, against the tree and against a coin."""
         than_tree = odds(loss) / self.alarm.usual_odds(50.0)
         than_coin = min(sqrt(loss), 0.9) / 0.5
         self.against = min(max(self.against, 1.0) * (1.0 - w + w * min(than_tree, than_coin)), 1e12)
-        if self.alarm.raised and self.against > 30.0:
-            for node in self.root.below():
-                n, f, ff, y, fy = node.sums
-                node.sums = np.array([n, f, ff, n - y, f - fy])
-            self.against, self.since = 0.0, max(self.since, self.alarm.since)
-            self.turned += 1
 
-    def forget(self) -> None:
-        """After an alarm 5 % of the sums are kept, and the rows from 60 before it on."""
-        self.since = max(self.since, self.alarm.since - 60)
+    def watch(self, loss: float, w: float, now: int, margin: float) -> None:
+        """Forget when the mean loss has jumped or the odds exceed 300; turn round at odds of 30 while that lasts."""
+        self.learn_against(loss, w)
+        spread = self.share() * (1.0 - self.share())
+        found = self.alarm.watch(loss, spread, now, w, margin, prior=-1.0)
+        if not self.alarm.raised and self.against > 300.0:
+            self.alarm.raise_at(now, spread, margin)
+            found = "raised"
+        if found == "raised":
+            self.forget(now - 60)
+        if self.alarm.raised and self.against > 30.0:
+            self.turn_round(now)
+
+    def turn_round(self, now: int) -> None:
+        """All leaves answer the opposite; more than 50 rows after the alarm they forget again."""
+        if now - self.alarm.since > 50:
+            self.forget(now)
+        self.since = max(self.since, self.alarm.since)
+        for node in self.root.below():
+            n, f, ff, y, fy = node.sums
+            node.sums = np.array([n, f, ff, n - y, f - fy])
+        self.against = 0.0
+        self.turned += 1
+
+    def forget(self, first: int) -> None:
+        """5 % of the sums are kept, and the rows from the first one on."""
+        self.since = max(self.since, first)
         for node in self.root.below():
             node.sums = 0.05 * node.sums
             node.since, node.wait, node.gains = 0.0, 30.0, np.zeros(3)
@@ -178,10 +196,7 @@ class NaiveThresholds:
         """Alarm, gate and sums; in the first two a row is at most one answer. Return the gain over f."""
         label, once, gain = self.labels[k], min(w, 1.0), 0.0
         if label.root.children:
-            share, margin = label.share(), sqrt(2.0 * log(self.K + 1.0))
-            now, loss = len(self.rows), (y - g) ** 2
-            label.alarm.watch(loss, share * (1.0 - share), now, once, margin, prior=-1.0)
-            label.learn_against(loss, once)
+            label.watch((y - g) ** 2, once, len(self.rows), sqrt(2.0 * log(self.K + 1.0)))
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)
             gain = (y - e) ** 2 - (y - h) ** 2
             if not self.shares_gate:
@@ -221,15 +236,12 @@ class NaiveThresholds:
         return rows.reaching(label.root, node)
 
     def take_turn(self) -> None:
-        """Bins; drift and pruning of every label; trials and edges until enough values are read."""
+        """Bins; pruning of every label; trials and edges until enough values are read."""
         self.renew_bins()
         for label in self.labels[self.first :]:
-            if label.root.children:
-                if label.alarm.raised and label.alarm.since >= len(self.rows) - 50:
-                    label.forget()
-                if prune(label.root) and not label.root.children:
-                    label.alarm, label.against = NaiveAlarm(), 0.0
-                    label.gate = label.gate if self.shares_gate else NaiveGate()
+            if label.root.children and prune(label.root) and not label.root.children:
+                label.alarm, label.against = NaiveAlarm(), 0.0
+                label.gate = label.gate if self.shares_gate else NaiveGate()
         done, most = 0, self.most_work()
         for _ in range(self.first, self.K):
             if done >= most:

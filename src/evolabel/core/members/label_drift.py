@@ -24,6 +24,8 @@ MEMBERS = ("slow", "fast", "linear")  # as the rows of `FollowingRules.mixer_wei
 # (32 rows).
 _DOUBT = 6.0
 
+_DOUBT_OF_TREE = 1.6  # the same of the odds against a tree, which one sure answer multiplies by up to 1.8
+
 _OF_MIXTURE = 1  # index of the alarms of the outputs in `MemberArrays.alarms`
 
 
@@ -95,16 +97,22 @@ def labels_in_drift(
     return {name: drift.since for name, drift in drifts if drift.state == "drift" and drift.since is not None}
 
 
-def doubts(rules: RuleBase | None, n_labels: int) -> IntArray:
-    """Return by how many answers sure outputs of each of `n_labels` labels of `rules` are contradicted.
+def doubts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRules | None") -> IntArray:
+    """Return by how many answers sure outputs of each of `n_labels` labels are contradicted.
 
-    This is the logarithm of the odds to the base `_DOUBT`, rounded down; 0 while the alarm is raised.
+    This is the logarithm of the odds, rounded down: to the base `_DOUBT` of those of the alarms of `rules` that are not
+    raised, and to the base `_DOUBT_OF_TREE` of those against the trees of `thresholds` that answer.
     """
-    if not isinstance(rules, FollowingRules):
-        return np.zeros(n_labels, np.int64)
-    alarms = rules.members.alarms
-    odds = np.where(alarms[..., IS_RAISED] == 0.0, alarms[..., ODDS], 0.0).max(axis=0)
-    return np.asarray(np.log(np.maximum(odds, 1.0)) // log(_DOUBT), np.int64)
+    odds = np.zeros(n_labels)
+    if isinstance(rules, FollowingRules):
+        alarms = rules.members.alarms
+        odds = np.where(alarms[..., IS_RAISED] == 0.0, alarms[..., ODDS], 0.0).max(axis=0)
+    found = np.log(np.maximum(odds, 1.0)) // log(_DOUBT)
+    if thresholds is not None:
+        t = thresholds.arrays
+        against = np.where(t.gate[:, IS_OPEN] > 0.0, t.against, 0.0)
+        found = np.maximum(found, np.log(np.maximum(against, 1.0)) // log(_DOUBT_OF_TREE))
+    return np.asarray(found, np.int64)
 
 
 def restart_alarms(rules: RuleBase | None, thresholds: "ThresholdRules | None") -> None:
@@ -117,7 +125,9 @@ def restart_alarms(rules: RuleBase | None, thresholds: "ThresholdRules | None") 
         rules.members.alarms[calm] = 0.0
         rules.members.reversal[:N_REVERSED, calm[_OF_MIXTURE]] = 0.0
     if thresholds is not None:
-        thresholds.arrays.alarms[thresholds.arrays.alarms[:, IS_RAISED] == 0.0] = 0.0
+        t = thresholds.arrays
+        calm = t.alarms[:, IS_RAISED] == 0.0
+        t.alarms[calm], t.against[calm] = 0.0, 0.0
 
 
 def _errors(alarm: FloatArray) -> tuple[float, float]:

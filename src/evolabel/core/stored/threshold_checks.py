@@ -5,8 +5,8 @@ import numpy as np
 from evolabel.core.array_checks import FINITE, MOST, Expected, check_arrays, flags, floats, require, whole
 from evolabel.core.members.threshold_rules.stored import places_in_use
 from evolabel.kernels.members.alarm import N_ALARM
+from evolabel.kernels.threshold_rules.drift import MOST_AGAINST
 from evolabel.kernels.threshold_rules.learn import HEAVIEST_ROW
-from evolabel.kernels.threshold_rules.reversal import MOST_AGAINST
 from evolabel.kernels.threshold_rules.state import (
     BIN_FEATURE,
     EDGE,

@@ -3,7 +3,6 @@
 import numpy as np
 
 from evolabel.kernels.compile import inner, kernel
-from evolabel.kernels.members.alarm import BY_MEAN, watch
 from evolabel.kernels.threshold_rules.answer import (
     cut_output,
     goes_left,
@@ -13,8 +12,8 @@ from evolabel.kernels.threshold_rules.answer import (
     replace_output,
     tree_answer,
 )
+from evolabel.kernels.threshold_rules.drift import watch_tree
 from evolabel.kernels.threshold_rules.gate import GATE_FADE, learn_gate, learn_shared_gate, mixed
-from evolabel.kernels.threshold_rules.reversal import learn_against
 from evolabel.kernels.threshold_rules.ring import keep_row
 from evolabel.kernels.threshold_rules.state import (
     IS_OPEN,
@@ -72,17 +71,6 @@ def learn_path(k: int, x: FloatArray, f: float, y: float, w: float, t: Threshold
 
 
 @inner
-def watch_tree(k: int, loss: float, weight: float, margin: float, thresholds: Thresholds) -> None:
-    """Learn the squared `loss` of tree k of `thresholds` by its alarm and by the odds against the tree."""
-    t = thresholds.arrays
-    s = t.sums[k, 0]
-    share = s[SUM_Y] / s[SUM_1] if s[SUM_1] > 0.0 else 0.5
-    # by its mean loss alone: leaves of few answers are too sure
-    watch(t.alarms[k], loss, share * (1.0 - share), t.clock[LEARNED], weight, margin, BY_MEAN)
-    learn_against(k, loss, weight, t)
-
-
-@inner
 def learn_label(
     k: int, x: FloatArray, y: float, f: float, g: float, w: float, margin: float, thresholds: Thresholds
 ) -> float:
@@ -93,7 +81,7 @@ def learn_label(
     t, gain = thresholds.arrays, 0.0
     once = min(w, 1.0)  # in alarms and gates one row is one answer
     if is_grown(k, t):
-        watch_tree(k, (y - g) ** 2, once, margin, thresholds)
+        watch_tree(k, (y - g) ** 2, once, margin, t)
         gain = learn_gate(k, y, f, g, once, thresholds)
     learn_path(k, x, f, y, min(w, HEAVIEST_ROW), t)
     return gain

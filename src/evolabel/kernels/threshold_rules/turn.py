@@ -1,4 +1,4 @@
-"""One turn of maintenance: drift, pruning, trials, edges and bins, as far as the work of a turn reaches.
+"""One turn of maintenance: pruning, trials, edges and bins, as far as the work of a turn reaches.
 
 Labels take turns. A turn ends when it has read `MOST_WORK` values; the trial in hand is finished. Rows and values, not
 time, bound it, so that the same stream gives the same bits.
@@ -7,7 +7,7 @@ time, bound it, so that the same stream gives the same bits.
 import numpy as np
 
 from evolabel.kernels.compile import inner, kernel
-from evolabel.kernels.members.alarm import CALM_VARIANCE, IS_RAISED, RAISED_AT
+from evolabel.kernels.members.alarm import CALM_VARIANCE
 from evolabel.kernels.threshold_rules.answer import mean_label
 from evolabel.kernels.threshold_rules.edges import settle_edges, trim
 from evolabel.kernels.threshold_rules.learn import EVERY
@@ -38,33 +38,11 @@ EDGE_WORK = 60  # values that a row counts for when edges are moved
 KEEP = 0.5  # standard errors of the gain below which a subtree is pruned
 KEEP_COUNT = 100.0  # rows after which it can be
 KEEP_RARER = 4.0  # positives, or negatives if they are rarer, to be expected among these rows
-ROWS_BEFORE_ALARM = 60  # that are still used after an alarm
-KEPT_AFTER_ALARM = 0.05  # of the sums
-WAIT_AFTER_ALARM = 30.0  # rows until the next trials
 SHARE_TO_WAIT = 0.3  # of the rows of a leaf until its next trial, at most; all of them once the ring is full
 SMALL_LEAF = 200  # rows below which a leaf never waits for all of them, which takes long where a label is rare
 EDGES_EVERY = 250.0  # rows between two passes over the edges of a tree that answers
 IDLE_EDGES_EVERY = 1000.0  # of one that does not
 LEAST_EDGE_ROWS = 50
-
-
-@inner
-def has_drifted(k: int, t: ThresholdArrays) -> bool:
-    """Return whether the alarm of tree k of `t` was raised since the last turn."""
-    a = t.alarms[k]
-    return bool(a[IS_RAISED] > 0.0 and a[RAISED_AT] >= t.clock[LEARNED] - EVERY)
-
-
-@inner
-def forget(k: int, thresholds: Thresholds) -> None:
-    """Let tree k learn its means anew after a drift; trials and edges use the rows around the alarm and later ones."""
-    t = thresholds.arrays
-    t.since[k] = max(t.since[k], np.int64(t.alarms[k, RAISED_AT]) - ROWS_BEFORE_ALARM)
-    for a in range(t.feature.shape[1]):
-        for i in range(t.sums.shape[2]):
-            t.sums[k, a, i] *= KEPT_AFTER_ALARM
-        t.visits[k, a] = 0.0
-        t.visits[k, a, TO_WAIT] = WAIT_AFTER_ALARM
 
 
 @inner
@@ -159,14 +137,12 @@ def move_edges(k: int, done: int, thresholds: Thresholds) -> int:
 
 @kernel
 def take_turn(thresholds: Thresholds) -> None:
-    """Prune every tree, let those forget whose alarm was raised, then try leaves and move edges, label by label."""
+    """Prune every tree, then try leaves and move edges, label by label."""
     t = thresholds.arrays
     K = t.feature.shape[0]
     renew_some_bins(thresholds)
     for k in range(thresholds.first, K):
         if t.feature[k, 0] >= 0:
-            if has_drifted(k, t):
-                forget(k, thresholds)
             prune(k, thresholds)
     done, most = 0, work_of_turn(thresholds)
     for _ in range(thresholds.first, K):

@@ -1,4 +1,4 @@
-"""Reversal of trees: sums of opposite labels, and odds against a tree, as by the plain twin."""
+"""Trees in a drift: sums of opposite labels, odds against a tree, alarms and reversals, as by the plain twin."""
 
 import numpy as np
 from callable_kernels import CallableKernels
@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from naive import threshold_rules as naive
 from small_thresholds import assert_same_tree, random_rows, random_tree, state_of, write_tree
 
-from evolabel.kernels.members.alarm import CALM_COUNT, CALM_ODDS, IS_RAISED, RAISED_AT
+from evolabel.kernels.members.alarm import CALM_COUNT, CALM_MEAN, CALM_ODDS, CALM_VARIANCE, IS_RAISED, SHORT_MEAN
 from evolabel.kernels.packed_state import pack
+from evolabel.kernels.threshold_rules import drift as drift_module
 from evolabel.kernels.threshold_rules import learn as learn_module
-from evolabel.kernels.threshold_rules import reversal as reversal_module
-from evolabel.kernels.threshold_rules.state import SUM_Y
+from evolabel.kernels.threshold_rules.state import LEARNED, SUM_1, SUM_Y
 
-learn, reversal = CallableKernels(learn_module), CallableKernels(reversal_module)
+learn, drift = CallableKernels(learn_module), CallableKernels(drift_module)
 SEEDS = st.integers(0, 10_000)
 
 
@@ -28,25 +28,25 @@ def test_a_reversed_tree_has_the_sums_of_opposite_labels(seed, splits):
     for x, y, f, w in zip(*random_rows(rng, 40, 3)[:4], strict=True):
         learn.learn_path(0, x, f, y, w, pack(one.arrays))
         learn.learn_path(0, x, f, 1.0 - y, w, pack(other.arrays))
-    reversal.reverse_tree(0, pack(one.arrays))
+    drift.reverse_tree(0, pack(one.arrays))
     np.testing.assert_allclose(one.arrays.sums, other.arrays.sums, atol=1e-9)
     assert one.arrays.sums[..., SUM_Y].min() >= 0.0
 
 
 @settings(max_examples=examples(30))
-@given(SEEDS, st.floats(0.0, 1.0), st.booleans(), st.floats(0.1, 1.0))
-def test_odds_against_a_tree_are_those_of_the_twin(seed, mean, raised, weight):
+@given(SEEDS, st.floats(0.0, 1.0), st.integers(0, 100), st.floats(0.1, 1.0))
+def test_a_tree_is_watched_as_by_the_twin(seed, mean, calm, weight):
     rng, state = np.random.default_rng(seed), state_of(2)
     label = naive.NaiveLabel(root=random_tree(rng, 2, 2))
     write_tree(label.root, state.arrays)
-    label.alarm.calm, label.alarm.calm_odds = float(rng.integers(2000)), rng.uniform(0.2, 2.0)
-    label.alarm.raised, label.alarm.since = raised, 7
     t = state.arrays
-    t.alarms[0, [CALM_COUNT, CALM_ODDS, IS_RAISED, RAISED_AT]] = label.alarm.calm, label.alarm.calm_odds, raised, 7
-    for loss in rng.beta(1.0 + 5.0 * mean, 6.0 - 5.0 * mean, 60):
-        reversal.learn_against(0, loss, weight, pack(t))
-        label.learn_against(loss, weight)
-        np.testing.assert_allclose(t.against[0], label.against, rtol=1e-9)
+    losses = np.r_[rng.beta(1.0, 6.0, calm), rng.beta(1.0 + 5.0 * mean, 6.0 - 5.0 * mean, 80)]
+    for row, loss in enumerate(losses):
+        t.clock[LEARNED] = row
+        drift.watch_tree(0, loss, weight, 1.0, pack(t))
+        label.watch(loss, weight, row, 1.0)
+        np.testing.assert_allclose(t.against[0], label.against, rtol=1e-7)
+        np.testing.assert_allclose(t.alarms[0], label.alarm.vector(), rtol=1e-7, atol=1e-12)
         assert t.since[0] == label.since
     assert_same_tree(t, label.root)
 
@@ -55,19 +55,24 @@ def turns_of(losses, *, raised=True):
     """The answers, counted from 1, after which a tree was reversed."""
     t = state_of(2).arrays
     t.alarms[0, [CALM_COUNT, CALM_ODDS, IS_RAISED]] = 1000.0, 1.0, raised
-    t.sums[0, 0] = 10.0, 0.0, 0.0, 10.0, 0.0
-    found, before = [], 10.0
-    for answer, loss in enumerate(losses, 1):
-        reversal.learn_against(0, loss, 1.0, pack(t))
-        if t.sums[0, 0, SUM_Y] != before:
-            found.append(answer)
-            before = t.sums[0, 0, SUM_Y]
+    t.alarms[0, [CALM_MEAN, SHORT_MEAN, CALM_VARIANCE]] = 0.2, 0.2 + raised, 0.5
+    found = []
+    for row, loss in enumerate(losses, 1):
+        t.sums[0, 0] = 10.0, 0.0, 0.0, 2.0, 0.0
+        t.clock[LEARNED] = row
+        drift.watch_tree(0, loss, 1.0, 1.0, pack(t))
+        if t.sums[0, 0, SUM_Y] > 0.5 * t.sums[0, 0, SUM_1]:
+            found.append(row)
     return found
 
 
 def test_a_tree_is_reversed_after_six_sure_answers_that_are_wrong_while_its_alarm_is_raised():
     assert turns_of([0.95**2] * 13) == [6, 12]
-    assert turns_of([0.95**2] * 13, raised=False) == []
+
+
+def test_ten_such_answers_raise_the_alarm():
+    """The losses vary so much in calm times that the mean does not raise it."""
+    assert turns_of([0.95**2] * 15, raised=False) == [10]
 
 
 def test_a_tree_that_is_right_more_often_than_not_is_hardly_ever_reversed():
