@@ -107,6 +107,8 @@ class NaiveSensor:
     variance: float = 1.0
     usual_mean: float = 0.0
     usual_variance: float = 1.0
+    usual: list[tuple[float, float]] = field(default_factory=lambda: [(0.0, 1.0)])
+    places: list[tuple[float, float]] = field(default_factory=list)  # since it was suspect
     calm_mean: float = 0.0
     calm_variance: float = 0.0
     calm_rows: float = 0.0
@@ -117,9 +119,10 @@ class NaiveSensor:
     @property
     def suspect(self) -> bool:
         """Mean or spread of the recent scores are not the usual ones; scores that are cut, at 8, have no spread."""
-        wider = self.variance > 9.0 * max(self.usual_variance, 0.01)
-        narrower = self.variance < self.usual_variance / 9.0 and abs(self.mean) < 7.0
-        return abs(self.mean - self.usual_mean) > 1.5 or wider or narrower
+        means, variances = zip(*self.usual, strict=True)
+        wider = self.variance > 9.0 * max(*variances, 0.01)
+        narrower = self.variance < min(variances) / 9.0 and abs(self.mean) < 7.0
+        return not min(means) - 1.5 <= self.mean <= max(means) + 1.5 or wider or narrower
 
     def learn_calm(self, x: float) -> None:
         """Mean and variance of the raw reading over 2,000 rows; from 30 rows on, cut at 8 deviations."""
@@ -139,9 +142,10 @@ class NaiveSensor:
         self.variance = 0.98 * (self.variance + e**2 / 50.0)
         begins = False
         if self.phase != "watched":
+            self.places.append((self.mean, self.variance))
             begins = self.collect(x)
         elif self.suspect:
-            self.phase, self.new = "collecting", []
+            self.phase, self.new, self.places = "collecting", [], [(self.mean, self.variance)]
         elif self.calm_rows < 30 or abs(self.mean - self.usual_mean) <= 0.5:
             self.learn_calm(x)
         if self.phase != "on trial":
@@ -176,6 +180,7 @@ class NaiveSensor:
             self.mean, self.variance = self.usual_mean, self.usual_variance
         else:
             self.usual_mean, self.usual_variance = self.mean, self.variance
+            self.usual += self.places
             self.new_a, self.new_b = self.a, self.b
         self.calm_mean, self.calm_variance = after, float(np.var(self.new))
         self.calm_rows = min(self.calm_rows, 500.0)
@@ -209,7 +214,7 @@ class NaiveTrial:
             self.as_read += (as_read - self.as_read) / 50.0
             self.moved += (moved - self.moved) / 50.0
             if now - self.since >= 200:
-                self.on, better = False, self.moved < self.as_read
+                self.on, better = False, self.moved < 0.95 * self.as_read
                 for j, sensor in enumerate(self.sensors):
                     if sensor.phase == "on trial":
                         sensor.judged(better, now)

@@ -177,3 +177,17 @@ def test_the_better_view_answers_during_the_trial():
         np.testing.assert_allclose(learned, answered, rtol=0, atol=1e-12)
     assert {(False, False), (True, True)} <= seen
     assert clf.inner.any_model.trained().members.views[FACTOR, 2] == 1.0
+
+
+@pytest.mark.parametrize("seed", [13, 14])
+def test_inputs_that_come_and_go_do_not_hide_a_sensor_that_moves(seed):
+    """A load cycle is tried until its range is known; the sensor that moves later has a trial of its own."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(5000, 5))
+    X[:, 4] += 3.0 * np.sin(2.0 * np.pi * np.arange(5000) / 800.0)
+    Y = (X @ rng.normal(size=(5, 3)) > 0.0).astype(float)
+    X[4000:, 2] += 5.0
+    clf, _ = run(X, Y)
+    found = [event for event in clf.events_ if event.kind in ("sensor moved", "inputs moved")]
+    assert [(event.kind, event.feature) for event in found if event.sample > 2400] == [("sensor moved", "x2")]
+    assert {(event.kind, event.feature) for event in found if event.sample <= 2400} == {("inputs moved", "x4")}

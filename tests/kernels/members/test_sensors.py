@@ -85,6 +85,9 @@ class Watched:
             np.testing.assert_allclose(m.views[:, j], [s.a, s.b, s.new_a, s.new_b], rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(m.readings[:7, j], [getattr(s, name) for name in READINGS], rtol=1e-9, atol=1e-9)
             assert m.readings[10, j] == s.corrected_at
+            means, variances = zip(*s.usual, strict=True)
+            usual = min(means), max(means), min(variances), max(variances)
+            np.testing.assert_allclose(m.readings[11:15, j], usual, rtol=1e-9, atol=1e-9)
             if s.phase != "watched":
                 new = np.array(s.new or [0.0])
                 expected = [len(s.new), new.mean(), len(new) * new.var()]
@@ -109,6 +112,22 @@ def test_the_watch_is_that_of_the_twin(seed, shift, factor, later, gaps, error_m
         x[1] += later if i >= 150 else 0.0
         x[watched.rng.random(2) < gaps] = np.nan
         watched.learn(x, watched.rng.uniform(0.0, 0.5), watched.rng.uniform(0.0, 1.6) * error_moved)
+
+
+def test_inputs_that_come_and_go_are_tried_until_their_range_is_known():
+    watched = Watched(4)
+    for i in range(3000):
+        load = 3.0 * np.sin(2.0 * np.pi * i / 600.0)
+        watched.learn(watched.rng.normal(size=2) + np.array([load, 0.0]), 0.1, 0.1)
+    assert {(feature, verdict) for _, feature, verdict in watched.found} == {(0, "inputs moved")}
+    assert max(row for row, _, _ in watched.found) < 1200
+
+
+def test_a_correction_that_is_hardly_better_is_dropped():
+    watched = Watched(5)
+    for i in range(400):
+        watched.learn(watched.rng.normal(size=2) + np.array([3.0 * (i >= 60), 0.0]), 0.2, 0.198)
+    assert [(feature, verdict) for _, feature, verdict in watched.found] == [(0, "inputs moved")]
 
 
 def test_a_sensor_that_moved_is_corrected():

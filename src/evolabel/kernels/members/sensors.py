@@ -3,8 +3,9 @@
 From the features alone, a sensor that moved and inputs that moved look the same. So a feature that is suspect, because
 the mean or the spread of its recent scores is not the usual one, is tried for `TRIAL_ROWS` rows: as it is read, and
 moved back to the mean and the spread it had before. The slow member answers both views; the better one is used
-meanwhile. At the end the correction stays ("the sensor moved"), or it is dropped and the new place is usual ("the
-inputs moved").
+meanwhile. At the end the correction stays ("the sensor moved"), if its error is smaller by a twentieth, or it is
+dropped and the new place is usual, beside the earlier ones ("the inputs moved"). So inputs that come and go, as a load
+does in the course of a day, are tried until their range is known, and then do not share the trial of a sensor.
 
 | array    | row            | meaning                                                                            |
 |----------|----------------|------------------------------------------------------------------------------------|
@@ -12,8 +13,13 @@ inputs moved").
 |          | NEW_OFFSET ... | those of the view on trial                                                         |
 | readings | SCORE_MEAN     | fading mean of the score, cut at +-`WATCHED_UP_TO`, over `SCORE_WINDOW` rows      |
 |          | SCORE_VARIANCE | its variance                                                                       |
-|          | USUAL_MEAN     | the mean that is usual: 0, until inputs have moved                                 |
-|          | USUAL_VARIANCE | the variance that is usual: 1, until inputs have moved                             |
+|          | USUAL_MEAN     | the mean at its last usual place: 0, until inputs have moved                       |
+|          | USUAL_VARIANCE | the variance there: 1, until inputs have moved                                     |
+|          | LOWEST_MEAN    | lowest and highest mean of all usual places so far: 0                              |
+|          | HIGHEST_MEAN   |                                                                                    |
+|          | LEAST_VARIANCE | least and most variance of them: 1                                                 |
+|          | MOST_VARIANCE  |                                                                                    |
+|          | SINCE_SUSPECT  | these four numbers of the places since the feature was suspect                     |
 |          | READ_MEAN      | mean of the raw reading in calm times, over `READING_MEMORY` rows                     |
 |          | READ_VARIANCE  | its variance                                                                       |
 |          | CALM_ROWS      | rows in both                                                                       |
@@ -43,10 +49,14 @@ from evolabel.kernels.members.state import (
     COLLECTING,
     CORRECTED_AT,
     FACTOR,
+    HIGHEST_MEAN,
     INPUTS_MOVED,
     IS_ON,
+    LEAST_VARIANCE,
     LOSS_AS_READ,
     LOSS_MOVED,
+    LOWEST_MEAN,
+    MOST_VARIANCE,
     NEW_FACTOR,
     NEW_MEAN,
     NEW_OFFSET,
@@ -60,6 +70,7 @@ from evolabel.kernels.members.state import (
     SCORE_MEAN,
     SCORE_VARIANCE,
     SENSOR_MOVED,
+    SINCE_SUSPECT,
     SLOW,
     START_LOSS,
     STARTED,
@@ -78,7 +89,7 @@ from evolabel.typing import FloatArray
 FEWEST_KNOTS = 8  # distinct quantiles of a feature that is watched
 WATCHED_UP_TO = 8.0  # standard deviations at which a watched score is cut
 SCORE_WINDOW = 50.0  # rows
-SUSPECT_MEAN = 1.5  # distance of the mean score from its usual place
+SUSPECT_MEAN = 1.5  # distance of the mean score from its usual places
 CALM_UP_TO = 0.5  # the same: further away, readings may have moved already, and are not learned as calm ones
 SUSPECT_RATIO = 9.0  # of the variances, either way
 LEAST_USUAL = 0.01  # variance of scores that is usual, at least: scores that are cut have none
@@ -89,6 +100,7 @@ STUCK = 1e-6  # variance of a reading, in calm variances, up to which it does no
 PLAIN_SHIFT = 0.35  # logarithm of the factor up to which a sensor has only been shifted
 TRIAL_ROWS = 200
 TRIAL_ANSWERS = 50.0  # rows with labels that a trial has at least
+LEAST_BETTER = 0.95  # of the error as it is read, which that of the view on trial must not exceed
 TRIAL_WINDOW = 50.0  # rows over which the errors of both views are averaged
 _TINY = 1e-300
 
@@ -154,10 +166,17 @@ def compare_views(y: FloatArray, confidence: FloatArray, members: Members) -> No
 
 
 @inner
+def widen(j: int, first: int, mean: float, variance: float, r: FloatArray) -> None:
+    """Add a place of feature j, its mean and variance of scores, to four rows of its `readings` r, from `first` on."""
+    r[first, j], r[first + 1, j] = min(r[first, j], mean), max(r[first + 1, j], mean)
+    r[first + 2, j], r[first + 3, j] = min(r[first + 2, j], variance), max(r[first + 3, j], variance)
+
+
+@inner
 def end_trial(members: Members) -> None:
-    """Adopt the view on trial if it was better, else make the new place the usual one; fill `verdict` and `moved`."""
+    """Adopt the view on trial if it was better, else make the new place a usual one; fill `verdict` and `moved`."""
     trial, views, r, now = members.trial, members.views, members.readings, members.clock[ROWS]
-    better = trial[LOSS_MOVED] < trial[LOSS_AS_READ]
+    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
     trial[IS_ON] = 0.0
     for j in range(r.shape[1]):
         if members.phase[j] == ON_TRIAL:
@@ -173,6 +192,8 @@ def end_trial(members: Members) -> None:
                 members.verdict[j] = SENSOR_MOVED
             else:
                 r[USUAL_MEAN, j], r[USUAL_VARIANCE, j] = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
+                widen(j, LOWEST_MEAN, r[SINCE_SUSPECT, j], r[SINCE_SUSPECT + 2, j], r)
+                widen(j, LOWEST_MEAN, r[SINCE_SUSPECT + 1, j], r[SINCE_SUSPECT + 3, j], r)
                 views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
                 members.verdict[j] = INPUTS_MOVED
             r[READ_MEAN, j], r[READ_VARIANCE, j] = r[NEW_MEAN, j], r[NEW_SCATTER, j] / r[NEW_ROWS, j]
@@ -181,14 +202,15 @@ def end_trial(members: Members) -> None:
 
 @inner
 def is_suspect(j: int, r: FloatArray) -> bool:
-    """Return whether the recent scores of feature j are not in their usual place, by its `readings` r.
+    """Return whether the recent scores of feature j are outside of its usual places, by its `readings` r.
 
     A small variance does not count where the scores are cut, at `WATCHED_UP_TO`: they lose it there.
     """
-    mean, variance, usual = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j], r[USUAL_VARIANCE, j]
-    apart = abs(mean - r[USUAL_MEAN, j]) > SUSPECT_MEAN
-    wider = variance > SUSPECT_RATIO * max(usual, LEAST_USUAL)
-    return bool(apart or wider or (abs(mean) < WATCHED_UP_TO - 1.0 and variance < usual / SUSPECT_RATIO))
+    mean, variance = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
+    apart = mean > r[HIGHEST_MEAN, j] + SUSPECT_MEAN or mean < r[LOWEST_MEAN, j] - SUSPECT_MEAN
+    wider = variance > SUSPECT_RATIO * max(r[MOST_VARIANCE, j], LEAST_USUAL)
+    narrower = variance < r[LEAST_VARIANCE, j] / SUSPECT_RATIO
+    return bool(apart or wider or (abs(mean) < WATCHED_UP_TO - 1.0 and narrower))
 
 
 @inner
@@ -268,10 +290,13 @@ def watch_feature(j: int, x: float, members: Members) -> None:
     r[SCORE_VARIANCE, j] = (1.0 - step) * (r[SCORE_VARIANCE, j] + step * e * e)
     x = min(max(x, -FURTHEST_VALUE), FURTHEST_VALUE)
     if members.phase[j] != WATCHED:
+        widen(j, SINCE_SUSPECT, r[SCORE_MEAN, j], r[SCORE_VARIANCE, j], r)
         collect(j, x, members)
     elif r[CALM_ROWS, j] >= COLLECTED_ROWS and is_suspect(j, r):
         members.phase[j] = COLLECTING
         forget_new(j, r)
+        r[SINCE_SUSPECT : SINCE_SUSPECT + 2, j] = r[SCORE_MEAN, j]
+        r[SINCE_SUSPECT + 2 : SINCE_SUSPECT + 4, j] = r[SCORE_VARIANCE, j]
     elif r[CALM_ROWS, j] < COLLECTED_ROWS or abs(r[SCORE_MEAN, j] - r[USUAL_MEAN, j]) <= CALM_UP_TO:
         learn_calm_reading(j, x, r)
     if members.phase[j] != ON_TRIAL:

@@ -62,7 +62,8 @@ NO_VERDICT, SENSOR_MOVED, INPUTS_MOVED = 0, 1, 2  # of `verdict`
 OFFSET, FACTOR, NEW_OFFSET, NEW_FACTOR = 0, 1, 2, 3
 SCORE_MEAN, SCORE_VARIANCE, USUAL_MEAN, USUAL_VARIANCE = 0, 1, 2, 3
 READ_MEAN, READ_VARIANCE, CALM_ROWS, NEW_ROWS, NEW_MEAN, NEW_SCATTER, CORRECTED_AT = 4, 5, 6, 7, 8, 9, 10
-N_READINGS = 11
+LOWEST_MEAN, HIGHEST_MEAN, LEAST_VARIANCE, MOST_VARIANCE, SINCE_SUSPECT = 11, 12, 13, 14, 15
+N_READINGS = 19
 WATCHED, COLLECTING, ON_TRIAL, UNWATCHED = 0, 1, 2, 3
 IS_ON, STARTED, LOSS_AS_READ, LOSS_MOVED, ANSWERS = 0, 1, 2, 3, 4
 N_TRIAL = 5
@@ -145,7 +146,7 @@ def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
     clock[[BORN, CUT, RENEWED]] = NEVER
     views, readings = np.zeros((4, p)), np.zeros((N_READINGS, p))
     views[[FACTOR, NEW_FACTOR]] = 1.0
-    readings[[SCORE_VARIANCE, USUAL_VARIANCE]] = 1.0
+    readings[[SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE]] = 1.0
     return MemberArrays(
         clock=clock,
         W=np.zeros((K, p + 1)),
