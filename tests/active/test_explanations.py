@@ -121,7 +121,7 @@ def test_invalid_samples_raise_an_error(learner):
     with pytest.raises(ParameterError, match="first=0"):
         learner.explain(X[0], first=0)
     young = ActiveLearner(EvolvingFuzzyClassifier(warm_up=40).partial_fit(X[:5], Y[:5]))
-    with pytest.raises(StateError, match="warm-up is not over"):
+    with pytest.raises(StateError, match="5 annotated samples so far, and predictions are explained from 10 on"):
         young.explain(X[0])
 
 

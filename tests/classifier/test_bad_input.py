@@ -216,7 +216,7 @@ def test_an_untrained_model_is_neither_saved_nor_copied(tmp_path, refused):
 def test_there_are_no_rules_to_show_during_the_warm_up(warming, stream, refused):
     refused(warming, StateError, "warm-up", warming.memberships, GOOD_X[:1])
     first = EvolvingFuzzyClassifier().partial_fit(stream[0][:9], stream[1][:9])
-    refused(first, StateError, "warm-up", first.explain, stream[0][:1])
+    refused(first, StateError, "explained from 10 on", first.explain, stream[0][:1])
 
 
 def test_a_good_batch_is_learned_after_a_refused_one(trained, stream, state_of, assert_same_state):

@@ -10,7 +10,7 @@ import numpy as np
 
 from evolabel import errors
 from evolabel._utils.notes import note
-from evolabel._utils.text import first_names
+from evolabel._utils.text import counted, first_names
 from evolabel._utils.validation import whole_number
 from evolabel.classifier.deciding import renamed_weights
 from evolabel.classifier.named_columns import check_column_names, read_mapping
@@ -28,6 +28,7 @@ from evolabel.classifier.samples import (
 from evolabel.classifier.state import ClassifierState
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
 from evolabel.core.batch import Batch
+from evolabel.core.initial.first_model import FEWEST_ROWS
 from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.core.members.mixture import corrected
 from evolabel.core.memory_need import check_memory
@@ -331,7 +332,7 @@ class ClassifierInner:
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         turns, names = whole_number("turns", turns, 1), (self.feature_names, self.label_names)
-        model = self.any_model.answering() or self.trained_model
+        model = self._answering_model()
         threshold = self.classifier.threshold
         if rows_without_features(rows) is not None:
             rates = model.base_rates()[None]
@@ -343,6 +344,17 @@ class ClassifierInner:
         decided = self.state.row_decisions(outputs, threshold)
         why = explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, turns=turns, **decided)
         return replace(why, warm_up=model is not self.any_model)
+
+    def _answering_model(self) -> StreamModel:
+        """Return the model behind the outputs; StateError before there is one."""
+        fitted = self.any_model
+        model, warm_up = fitted.answering(), fitted.warm_up
+        if model is None and warm_up is not None and not fitted.options.iterated:
+            raise StateError(
+                f"{counted(warm_up.filled, 'annotated sample')} so far, and predictions are explained from "
+                f"{FEWEST_ROWS} on; call partial_fit with more samples first"
+            )
+        return model or self.trained_model
 
     def decide(self, outputs: FloatArray) -> BoolArray:
         """Return the labels that the classifier predicts for `outputs`, (n, K)."""

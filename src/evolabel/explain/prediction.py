@@ -382,13 +382,10 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
 def _drift_texts(drifts: Mapping[str, int], style: Style) -> list[str]:
     """Return one sentence for each row of `drifts`, {label: row}, with the labels that have drifted there."""
     texts = []
-    for row in dict.fromkeys(drifts.values()):
-        labels = [style(label) for label, since in drifts.items() if since == row]
-        have, their = ("have", "their") if len(labels) > 1 else ("has", "its")
-        texts.append(
-            f"{' and '.join(labels)} {have} been in a drift since row {row:,}: "
-            f"{their} answers are less certain than usual."
-        )
+    for row in sorted(set(drifts.values())):
+        *others, last = (style(label) for label, since in drifts.items() if since == row)
+        labels, have, their = (f"{', '.join(others)} and {last}", "have", "their") if others else (last, "has", "its")
+        texts.append(f"{labels} {have} been in a drift since row {row:,}: {their} answers are less certain than usual.")
     return texts
 
 
