@@ -114,6 +114,16 @@ def test_without_members_drifts_are_those_that_threshold_rules_have_noticed():
     assert isnan(drift.error)
 
 
+def test_without_members_both_classes_drift_with_the_tree_that_they_share():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(2050, 2))
+    wet = (X[:, 0] > 0.6) & (X[:, 1] > 0.3)
+    wet[2000:] = ~wet[2000:]
+    clf = EvolvingFuzzyClassifier(follow_drift=False).partial_fit(X, np.where(wet, "wet", "dry"))
+    assert [clf.drift_[label].state for label in ("dry", "wet")] == ["drift", "drift"]
+    assert "dry and wet have been in a drift" in clf.explain(X[0]).text
+
+
 def test_a_flipped_label_drifts_and_recovers(before, flipped):
     clf = learned(before, flipped, FLIP + 40)
     drift = clf.drift_["label1"]

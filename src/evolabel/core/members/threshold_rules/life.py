@@ -15,13 +15,13 @@ from evolabel.kernels.members.alarm import CALM_MEAN, IS_RAISED, RAISED_AT, SETT
 from evolabel.kernels.state import NEXT_IDENTITY
 from evolabel.kernels.threshold_rules.learn import EVERY
 from evolabel.kernels.threshold_rules.state import EDGE, HALF_WIDTH, IS_OPEN, LEAF, LEARNED, SUM_1, ThresholdArrays
-from evolabel.typing import IntArray
+from evolabel.typing import FloatArray, IntArray
 
 
-def log_turn(t: ThresholdArrays, before: IntArray, rules: RuleBase) -> None:
+def log_turn(t: ThresholdArrays, before: IntArray, rules: RuleBase, first: int) -> None:
     """Number the rules of the trees in `t` after a turn, and log what has changed with `rules`.
 
-    `before` are the numbers from before the turn.
+    `before` are the numbers from before the turn, `first` is the first label with a tree.
     """
     if not t.gate[:, IS_OPEN].any() and before.max() < 0 and t.episode.max() < 0:  # no rule is or was used
         return
@@ -30,7 +30,7 @@ def log_turn(t: ThresholdArrays, before: IntArray, rules: RuleBase) -> None:
     for label in np.flatnonzero((t.gate[:, IS_OPEN] > 0.0) & (t.feature[:, 0] >= 0)).tolist():
         _number_leaves(t, label, rules)
         _log_moves(t, label, rules)
-    _log_drifts(t, rules)
+    _log_drifts(t, rules, first)
 
 
 def log_gone(t: ThresholdArrays, before: IntArray, rules: RuleBase) -> None:
@@ -80,29 +80,33 @@ def _largest_below(t: ThresholdArrays, label: int, node: int) -> int:
     return best
 
 
-def _log_drifts(t: ThresholdArrays, rules: RuleBase) -> None:
-    """Log with `rules` the labels whose tree in `t` has raised its alarm while it was used, or is calm again."""
-    now = int(t.clock[LEARNED])
-    raised = (t.alarms[:, IS_RAISED] > 0.0) & (t.alarms[:, RAISED_AT] >= now - EVERY)
-    for label in np.flatnonzero(raised & (t.gate[:, IS_OPEN] > 0.0) & (t.episode < 0)).tolist():
+def _log_drifts(t: ThresholdArrays, rules: RuleBase, first: int) -> None:
+    """Log with `rules` the labels whose tree in `t` has raised its alarm while it was used, or is calm again.
+
+    Labels before the `first` one with a tree share it: two classes have one.
+    """
+    now, trees = int(t.clock[LEARNED]), np.maximum(np.arange(len(t.feature)), first)
+    alarms = t.alarms[trees]
+    raised = (alarms[:, IS_RAISED] > 0.0) & (alarms[:, RAISED_AT] >= now - EVERY)
+    for label in np.flatnonzero(raised & (t.gate[trees, IS_OPEN] > 0.0) & (t.episode < 0)).tolist():
         if not rules.drifting[label]:  # else the members have seen it before
-            errors = _errors(t, label)
+            errors = _errors(alarms[label])
             rules.log("drift", None, None, label=label, **errors)
             open_episode(rules, label, **errors)
         t.episode[label] = now
-    for label in np.flatnonzero((t.episode >= 0) & (t.alarms[:, IS_RAISED] == 0.0)).tolist():
+    for label in np.flatnonzero((t.episode >= 0) & (alarms[:, IS_RAISED] == 0.0)).tolist():
         rows = now - int(t.episode[label])
         t.episode[label] = -1
-        gone = t.feature[label, 0] == LEAF
+        gone = t.feature[trees[label], 0] == LEAF
         if gone and rules.drifting[label]:  # the members answer alone, and end the drift
             continue
         lasted = close_episode(rules, label)
-        settled = gone or now - t.alarms[label, RAISED_AT] > SETTLE_ROWS
-        about: dict[str, Any] = {"label": label, "rows": rows if lasted is None else lasted, **_errors(t, label)}
+        settled = gone or now - alarms[label, RAISED_AT] > SETTLE_ROWS
+        about: dict[str, Any] = {"label": label, "rows": rows if lasted is None else lasted, **_errors(alarms[label])}
         rules.log("settled" if settled else "recovered", None, None, **about)
     hold_episodes(rules, t.episode >= 0)
 
 
-def _errors(t: ThresholdArrays, label: int) -> dict[str, Any]:
-    """Return the calm and the present squared error of the tree of `label`, as an event holds them."""
-    return {"before": float(t.alarms[label, CALM_MEAN]), "after": float(t.alarms[label, SHORT_MEAN])}
+def _errors(alarm: FloatArray) -> dict[str, Any]:
+    """Return the calm and the present squared error of a tree by its `alarm`, as an event holds them."""
+    return {"before": float(alarm[CALM_MEAN]), "after": float(alarm[SHORT_MEAN])}

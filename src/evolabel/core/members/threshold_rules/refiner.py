@@ -127,7 +127,7 @@ class ThresholdRules:
             before = self.arrays.number.copy()
             _take_turn(packed)
             if rules is not None:
-                log_turn(self.arrays, before, rules)
+                log_turn(self.arrays, before, rules, self.first_tree)
 
     def derive_codes(self) -> None:
         """Derive the bins of all values in the ring from the edges between bins."""
@@ -155,6 +155,7 @@ class ThresholdRules:
         self.arrays = with_labels(self.arrays, np.arange(len(self.arrays.feature)), n_labels)
         if self.first_tree != first:  # two classes shared a tree, which cannot answer for one of three
             self.arrays.gate[:] = 0.0
+            self.arrays.episode[:first] = -1
 
     def change_features(self, kept: IntArray, n_features: int, rules: RuleBase) -> None:
         """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
