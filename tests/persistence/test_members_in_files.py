@@ -8,7 +8,17 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.batch import Batch
 from evolabel.core.stored.snapshot import put_together, take_apart
 from evolabel.errors import DataError, ModelFileError
-from evolabel.kernels.members.state import BORN, CUT, IS_ON, NEVER, ROWS, SLOW_START, MemberArrays
+from evolabel.kernels.members.state import (
+    BORN,
+    CUT,
+    IS_ON,
+    LEAST_VARIANCE,
+    NEVER,
+    ROWS,
+    SINCE_SUSPECT,
+    SLOW_START,
+    MemberArrays,
+)
 from evolabel.persistence.model_file import read_model_file, write_model_file
 
 pytestmark = pytest.mark.compiled
@@ -130,6 +140,9 @@ OUT_OF_RANGE = {
     "half a trial on": ("trial", IS_ON, 2.0),
     "a negative variance of scores": ("readings", (1, 0), -1.0),
     "a negative usual variance": ("readings", (3, 0), -1.0),
+    "a negative least variance": ("readings", (LEAST_VARIANCE, 0), -1.0),
+    "a negative variance since it was suspect": ("readings", (SINCE_SUSPECT + 2, 0), -1.0),
+    "a mean without end since it was suspect": ("readings", (SINCE_SUSPECT, 0), 1e300),
     "a negative calm variance": ("readings", (5, 0), -1.0),
     "negative squares": ("readings", (9, 0), -1.0),
     "a trial without readings": ("readings", (7, slice(None)), 0.0),

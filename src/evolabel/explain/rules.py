@@ -341,8 +341,10 @@ class RuleSet(list[Rule]):
 
 def summary(rules: RuleSet) -> str:
     """Return one line: how many `rules`, how many features they keep, and the fidelity of the shortened ones."""
-    if rules.fidelity is None or not rules:
+    if rules.fidelity is None:
         return "There are no rules yet; the first are formed when the warm-up ends."
+    if not rules:
+        return "No rule is listed."
     kept = sum(len(rule.conditions) for rule in rules) / len(rules)
     some = f"{len(rules)} of " if len(rules) < rules.n_all else ""
     return (

@@ -51,6 +51,7 @@ from evolabel.kernels.members.state import (
     ROWS,
     SCORE_MEAN,
     SCORE_VARIANCE,
+    SINCE_SUSPECT,
     SLOW_START,
     UNWATCHED,
     USUAL_MEAN,
@@ -250,11 +251,11 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     require(np.isin(arrays["trial"][IS_ON], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial")
     require(arrays["views"][[FACTOR, NEW_FACTOR]] > 0.0, "views", "factors above 0")
     require(arrays["readings"][CORRECTED_AT] <= now, "readings", "rows of the past")
-    variances = arrays["readings"][[SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE]]
-    require(variances >= 0.0, "readings", "variances of at least 0")
+    variances = [SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE, SINCE_SUSPECT + 2, SINCE_SUSPECT + 3]
+    require(arrays["readings"][variances] >= 0.0, "readings", "variances of at least 0")
     require(arrays["readings"][READ_VARIANCE:NEW_MEAN] >= 0.0, "readings", "a variance and counts of at least 0")
-    means = np.abs(arrays["readings"][[SCORE_MEAN, USUAL_MEAN, READ_MEAN, NEW_MEAN, LOWEST_MEAN, HIGHEST_MEAN]])
-    require(means <= LARGEST, "readings", f"means of at most {LARGEST:g}")
+    means = [SCORE_MEAN, USUAL_MEAN, READ_MEAN, NEW_MEAN, LOWEST_MEAN, HIGHEST_MEAN, SINCE_SUSPECT, SINCE_SUSPECT + 1]
+    require(np.abs(arrays["readings"][means]) <= LARGEST, "readings", f"means of at most {LARGEST:g}")
     require(arrays["readings"][NEW_SCATTER] >= 0.0, "readings", "sums of squares of at least 0")
     on_trial = arrays["phase"] == ON_TRIAL
     require((arrays["trial"][IS_ON] == 1.0) | ~on_trial, "phase", "features on trial only where there is a trial")

@@ -1,8 +1,9 @@
 """Merging the threshold rules of two models that were trained apart.
 
 Trees do not add up. Each label keeps the tree with the smaller recent error, with its gate; the rows in the ring of the
-other model are added to its sums, and its edges are moved once by the rows of both rings. The rings are joined by the
-age of their rows, as if both streams had run side by side. So merging is not exact, unlike that of the rules.
+other model, since its last drift of the label, are added to its sums, and its edges are moved once by the rows of both
+rings. The rings are joined by the age of their rows, as if both streams had run side by side. So merging is not exact,
+unlike that of the rules.
 """
 
 import numpy as np
