@@ -165,7 +165,11 @@ def test_rules_are_shown_the_same_after_loading(clf, tmp_path):
 
 def test_there_are_no_rules_to_show_while_the_warm_up_lasts(warming):
     assert warming.rules_ == []
-    assert warming.rules_.text == "There are no rules yet; the first are formed when the warm-up ends.\n"
+    assert warming.rules_.text == "There are no rules yet.\n"
+
+
+def test_an_empty_choice_of_rules_is_not_called_a_model_without_rules(clf):
+    assert clf.rules_.top(0).text.startswith("No rule is listed.")
 
 
 def test_a_sibling_has_no_rules_yet_but_has_terms(clf, stream):

@@ -342,7 +342,7 @@ class RuleSet(list[Rule]):
 def summary(rules: RuleSet) -> str:
     """Return one line: how many `rules`, how many features they keep, and the fidelity of the shortened ones."""
     if rules.fidelity is None:
-        return "There are no rules yet; the first are formed when the warm-up ends."
+        return "There are no rules yet."
     if not rules:
         return "No rule is listed."
     kept = sum(len(rule.conditions) for rule in rules) / len(rules)
