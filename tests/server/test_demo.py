@@ -23,7 +23,7 @@ def test_the_demo_sends_samples_and_answers_some_questions(sqlite):
     assert shown["samples"] >= 200
     assert 0 < shown["open"] <= 100
     assert worker.state.learner.ledger.labels_answered > 0
-    assert shown["asked"] <= 0.15 * 3 * shown["samples"]
+    assert shown["cost"] <= 0.15 * 3 * shown["samples"]
 
 
 def test_the_samples_of_the_demo_have_every_label():

@@ -47,7 +47,7 @@ def test_the_check_counts_the_budget_from_the_log_alone(database, start):
     with service.reader.connect() as connection:
         found = check_project(connection, find_project(connection, "pumps"), replay=True)
     assert found.samples == 120
-    assert 0 < found.asked <= found.allowed == pytest.approx(60 * 2 * 0.5 + 60 * 2 * 0.1)
+    assert 0 < found.asked < found.cost <= found.allowed == pytest.approx(60 * 2 * 0.5 + 60 * 2 * 0.1)
     assert found.seal == seal(worker)
 
 
@@ -125,7 +125,7 @@ def test_limits_hold_questions_back_and_nothing_is_paid(sqlite, start):
     assert sum(r["question"] is not None for r in results) == 2
     assert {r.get("held") for r in results} == {None, "max_open"}
     shown = call(worker, reading.show_project)
-    assert (shown["asked"], shown["open"]) == (4, 2)
+    assert (shown["asked"], shown["cost"], shown["open"]) == (2, 4, 2)
     assert worker.state.learner.ledger.questions_held > 0
     call(worker, verbs.set_paused, ANNA, paused=True)
     call(worker, verbs.give_answer, next(iter(worker.state.open)), {"leak": True, "wear": True}, ANNA)

@@ -12,7 +12,7 @@ from evolabel.server.contexts.desk import Origin
 from server.people import add_person
 from server.pumps import run, samples, send
 
-NAMES = """samples questions questions_open questions_held questions_closed question_age_seconds answers
+NAMES = """samples questions questions_open questions_held questions_closed question_age_seconds responses
 budget_asked_ratio budget_limit_ratio apply_seconds commit_seconds commit_rows queue_jobs rejected rebuilds
 snapshot_behind_records log_seq writer_active disk_free_bytes sse_clients rules right_ratio http_requests
 http_seconds info"""
@@ -42,7 +42,7 @@ def test_names_and_values(sqlite, start):
     assert value(found["evolabel_questions_open"], project="pumps") == 2
     assert value(found["evolabel_questions_held"], limit="max_open") > 0
     closed = value(found["evolabel_questions_closed"], cause="answered")
-    assert closed == value(found["evolabel_answers"], outcome="answer") > 5
+    assert closed == value(found["evolabel_responses"], kind="answer") > 5
     assert value(found["evolabel_rejected"], type="unauthorised") == 1
     assert value(found["evolabel_budget_asked_ratio"]) <= value(found["evolabel_budget_limit_ratio"]) == 0.5
     assert value(found["evolabel_log_seq"]) == worker.head.seq

@@ -56,7 +56,7 @@ def test_a_file_becomes_a_project_whose_questions_are_answered(command, served, 
         ("machine", "text", ["A", "B"]),
     ]
     asked = shown["asked"]
-    assert f"plant: {ROWS} samples sent, {asked} asked," in done.out
+    assert f"plant: {ROWS} samples sent, {asked} questions asked," in done.out
     third = call(worker, reading.show_sample, 3, 1, sees_all=True)
     assert third["x"] == {"pressure": None, "machine": "A"}
     assert third["id"] == "station-3"

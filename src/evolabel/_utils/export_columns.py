@@ -6,8 +6,9 @@ from typing import Any
 ANSWER_COLUMNS: dict[str, type] = {
     "number": int, "id": str, "source": str, "asked_at": str, "person": str, "revision": int, "status": str, "at": str,
     "label": str, "answer": int, "asked": bool, "saw_prediction": bool, "took_ms": int, "note": str,
+    "stands": bool,
 }  # fmt: skip
-"""Columns of an answer: one row per label, a refusal without one."""
+"""Columns of an answer: one row per label, a refusal without one; it `stands` if it is the last and not taken back."""
 RECORD_COLUMNS: dict[str, type] = {
     "seq": int, "epoch": int, "kind": str, "v": int, "at": int, "actor_id": int, "key": str, "part": int,
     "body_hash": str, "payload": str, "payload_hash": str, "outcome": str, "chain": str,

@@ -107,7 +107,7 @@ def replay(
             _create(client, dataset, budget)
         rows = list(_samples(client, dataset, prefix or f"{dataset.name}-"))
         done = _send(client, dataset, rows, rate, answer=answer)
-    text = f"{counted(done.sent, 'sample')} sent, {done.asked} asked, {counted(done.answered, 'question')} answered"
+    text = f"{counted(done.sent, 'sample')} sent, {counted(done.asked, 'question')} asked, {done.answered} answered"
     print_or_write(f"{project}: {text}\n", None)
 
 
@@ -169,7 +169,7 @@ def _send(client: "Client", dataset: Dataset, rows: list[dict[str, Any]], rate: 
                 time.sleep(max(0.0, begin + start / rate - time.monotonic()))
             for place, result in enumerate(client.send(rows[start : start + size]), start):
                 done.sent += 1
-                done.asked += len(result.asked)
+                done.asked += bool(result.asked)
                 if answer and result.asked:
                     done.answered += _answer(client, dataset, place, result)
             show(done)

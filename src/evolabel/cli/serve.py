@@ -355,8 +355,8 @@ def _print_checked(found: "dict[str, Checked]") -> None:
     for slug, checked in found.items():
         seal = f", seal {checked.seal}" if checked.seal else ""
         print_or_write(
-            f"{slug}: {checked.records} records whole, {checked.samples} samples, {checked.asked} asked, "
-            f"{checked.allowed:.1f} allowed{seal}\n",
+            f"{slug}: {checked.records} records whole, {checked.samples} samples, {checked.asked} questions asked, "
+            f"cost {checked.cost} of {checked.allowed:.1f} allowed{seal}\n",
             None,
         )
 

@@ -143,7 +143,10 @@ class AnswerReceipt:
 
 @dataclass(frozen=True)
 class ProjectStatus:
-    """A project: its features, labels and settings as the service has them, and what was counted."""
+    """A project: its features, labels and settings as the service has them, and what was counted.
+
+    `asked` are questions, `cost` is what they cost of the budget: labels or samples, by the setting `per`.
+    """
 
     slug: str
     title: str
@@ -154,6 +157,7 @@ class ProjectStatus:
     seq: int
     samples: int
     asked: int
+    cost: int
     share_asked: float
     open: int
 

@@ -76,7 +76,7 @@ async def get_stats(
     responses=_example(rows=[{"at": "2026-11-16T14:00:00Z", "label": "leak", "asked": 3, "judged": 2, "right": 2}]),
 )
 async def get_label_stats(slug: str, request: Request, since: Since = None, until: Until = None) -> dict[str, Any]:
-    """Return per hour and label how often it was asked, how many answers it got, and how many the model had right.
+    """Return per hour and label how often it was asked, how many answers were taught, and how many the model had right.
 
     The labels that are asked about are the hard cases. Without `from` and `to` the last seven days are returned.
     """

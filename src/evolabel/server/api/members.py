@@ -11,28 +11,55 @@ from evolabel.server.api.access import Access, access_of, carry_out, origin_of, 
 from evolabel.server.api.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, TokenIn
 from evolabel.server.api.times import readable_times
 from evolabel.server.contexts.annotators import weigh_annotator, weights_of
+from evolabel.server.contexts.settings import DAY
 from evolabel.server.problems import ProblemError
 from evolabel.server.security import membership
 from evolabel.server.security.invites import VALID
 from evolabel.server.security.membership import NewToken
 from evolabel.server.security.tokens import end_of_token
-from evolabel.server.store.members import list_invites, list_members, list_tokens
+from evolabel.server.store.agreement import Agreement, agreements
+from evolabel.server.store.members import MemberRow, list_invites, list_members, list_tokens
+from evolabel.server.store.standing import AnswerCounts, answers_since
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["people"])
+COUNTED_TIME = 7 * DAY
+"""Time for which the answers of members are counted."""
 TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 
 
 @router.get("/members")
 async def get_members(slug: str, request: Request) -> dict[str, Any]:
-    """Return the members of the project: name, role, weight, and the agreements that the weight comes from."""
+    """Return the members of the project: name, role, weight, what they answered in 7 days, agreement with others.
+
+    `compared` are the answers to labels that another person has answered, too, one for each such person, and `agreed`
+    those that are the same; `agreement` is their share. Questions that wait because people differ are counted.
+    """
     access = access_of(request)
-    worker, _ = access.enter(request, slug)
-    rows = await _reading(access, lambda connection: list_members(connection, worker.project.id))
+    worker, identity = access.enter(request, slug)
+    project, since = worker.project.id, sender_of(request, identity).at - COUNTED_TIME
+    rows, agreed, answers = await _reading(
+        access, lambda c: (list_members(c, project), agreements(c, project), answers_since(c, project, since))
+    )
     weights = await read(worker, lambda desk: weights_of(desk, [row.name for row in rows]))
+    none = Agreement(), AnswerCounts()
     shown = [
-        {"name": row.name, "role": row.role, "disabled": row.disabled is not None, **weights[row.name]} for row in rows
+        _member(row, agreed.get(row.person_id, none[0]), answers.get(row.person_id, none[1])) | weights[row.name]
+        for row in rows
     ]
     return {"members": shown}
+
+
+def _member(row: MemberRow, agreement: Agreement, counts: AnswerCounts) -> dict[str, Any]:
+    """Return the facts of the member in `row`, who has this `agreement` with others and these `counts` of answers."""
+    given = {"answers": counts.answers, "labels_answered": counts.labels, "cannot_decide": counts.refused}
+    return {
+        "name": row.name,
+        "role": row.role,
+        "disabled": row.disabled is not None,
+        **agreement._asdict(),
+        "agreement": agreement.share,
+        "last_7_days": given,
+    }
 
 
 @router.post("/members", status_code=201)

@@ -6,17 +6,9 @@ from evolabel.server.contexts.state import Facts
 
 
 def weights_of(desk: Desk, names: list[str]) -> dict[str, Facts]:
-    """Return by name the weight of each annotator in `names` on the `desk`, and the agreements it comes from."""
+    """Return by name the weight of each annotator in `names` on the `desk`, and whether it was set by hand."""
     pool = desk.state.learner.annotators
-    return {
-        name: {
-            "weight": pool.weight(name),
-            "fixed": name in pool.fixed,
-            "agreed": pool.agreed.get(name, 0),
-            "compared": pool.compared.get(name, 0),
-        }
-        for name in names
-    }
+    return {name: {"weight": pool.weight(name), "fixed": name in pool.fixed} for name in names}
 
 
 def weigh_annotator(desk: Desk, person: int, name: str, weight: float | None, origin: Origin) -> Facts:

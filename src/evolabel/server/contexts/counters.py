@@ -17,7 +17,8 @@ class WorkerCounters:
         """Questions by reason; one with several reasons counts under each."""
         self.held: Counter[str] = Counter()
         self.closed: Counter[str] = Counter()
-        self.answers: Counter[str] = Counter()
+        self.responses: Counter[str] = Counter()
+        """Records of what people sent, by kind: a changed answer is one more."""
         self.rebuilds: Counter[str] = Counter()
         self.batches = 0
         self.apply_seconds = 0.0
@@ -46,6 +47,6 @@ class WorkerCounters:
             if (question := entry.outcome["question"]) is not None:
                 self.asked.update({reason for why in question["reasons"].values() for reason in why})
         elif entry.kind in _RESPONSES:
-            self.answers[entry.kind] += 1
+            self.responses[entry.kind] += 1
         elif entry.kind == "close" or entry.outcome.get("closes"):
             self.closed[entry.payload.get("cause", "answered")] += 1

@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts.comparing import COMPARED, Cells, compare
+from evolabel.server.contexts.questions import first_needed
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.view import StateCopy, StateView
 from evolabel.server.store.effects import effects_of, store_effect
@@ -165,7 +166,8 @@ class Effects:
 
 def _closing_now(state: ProjectState, number: int) -> Facts | None:
     """Return the payload that would close question `number` of `state` with the answers it has; None without any."""
-    given = [r for r in state.open[number].responses.values() if r.status == "submitted"]
+    answered = [r for r in state.open[number].responses.values() if r.status == "submitted"]
+    given = first_needed(state.open[number], answered) or answered
     rows = [response.answers for response in given]
     names = [f"person {response.person}" for response in given]
     return {"number": number, "cause": "answered", "rows": rows, "annotators": names} if rows else None

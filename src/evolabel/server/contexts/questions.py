@@ -97,14 +97,27 @@ def closing(question: OpenQuestion, now: int, seen: int, settings: ProjectSettin
         return None  # most questions, so they come first
     final = [response for response in question.responses.values() if response.is_final(now, settings)]
     answered = [response for response in final if response.status == "submitted"]
-    refused = len(final) - len(answered)
-    disputed = _disputed(question, answered)
-    needed = people_needed(question, answered)
-    if len(answered) >= needed:
-        return _closed("answered", answered, set())
+    if enough := first_needed(question, answered):
+        return _closed("answered", enough, set())
     if not is_expired(question, now, seen, settings):
-        return _closed("refused", [], set()) if refused >= needed and not answered else None
-    return _closed("answered", answered, disputed) if answered else _closed("expired", [], set())
+        return _closed("refused", [], set()) if len(final) >= question.needed and not answered else None
+    return _closed("answered", answered, _disputed(question, answered)) if answered else _closed("expired", [], set())
+
+
+def is_answered(question: OpenQuestion, now: int, settings: ProjectSettings) -> bool:
+    """Return whether `question` has the final answers that it needs by `settings` at time `now`; it closes by them."""
+    final = [r for r in question.responses.values() if r.status == "submitted" and r.is_final(now, settings)]
+    return bool(first_needed(question, final))
+
+
+def first_needed(question: OpenQuestion, answered: Collection[Response]) -> list[Response]:
+    """Return the first of `answered` that are as many as `question` needs; empty while they are too few.
+
+    Answers that came at the same time close a question as if they had come one after the other.
+    """
+    order = sorted(answered, key=lambda response: response.at)
+    enough = (n for n in range(1, len(order) + 1) if n >= people_needed(question, order[:n]))
+    return order[: next(enough, 0)]
 
 
 def people_needed(question: OpenQuestion, responses: Collection[Response]) -> int:

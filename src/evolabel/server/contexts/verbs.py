@@ -6,7 +6,7 @@ from typing import Any
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.contexts.desk import Desk, Origin, TornError, result_of, sample_result
-from evolabel.server.contexts.questions import Closing, closing
+from evolabel.server.contexts.questions import Closing, OpenQuestion, closing, is_answered
 from evolabel.server.contexts.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store.canonical import digest
@@ -182,7 +182,8 @@ def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) 
     """Close the questions on the `desk` that have their answers or have waited too long; `names` of the people.
 
     A question whose answers have made the learner fail before, by its `failures`, is given up: its answers stay in the
-    log and train nothing. One that cannot be closed even so stays open.
+    log and train nothing. One that cannot be closed even so stays open. Answers beyond those that a question needs are
+    kept as corrections.
     """
     for question in list(desk.state.open.values()):
         failed = failures.get(close_key(question.number), 0) if failures else 0
@@ -197,6 +198,17 @@ def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) 
             desk.record("close", payload, SERVICE)
         except TornError as error:
             raise UnclosedError(question.number, str(error)) from error
+        if end.cause == "answered":
+            _keep_others(desk, question, end.people)
+
+
+def _keep_others(desk: Desk, question: OpenQuestion, taught: list[int]) -> None:
+    """Record on the `desk` the answers to a closed `question` of people who are not among those `taught`."""
+    for person, response in question.responses.items():
+        if response.status != "submitted" or person in taught:
+            continue
+        if (given := desk.last_response(question.number, person)) is not None:
+            desk.record("correction", {**given.entry.payload, "revision": response.revision + 1}, SERVICE)
 
 
 def _sample_payload(desk: Desk, sample: Facts, place: int) -> Facts:
@@ -251,11 +263,12 @@ def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -
     before = desk.last_response(number, person)
     if before is not None and _same_response(before, kind, facts):
         return _receipt(before.entry.kind, before.entry.outcome, replayed=True)
+    settings, revision = desk.state.settings, 1 if before is None else before.entry.payload["revision"] + 1
     earlier = None if question is None else question.responses.get(person)
-    if question is None or (earlier is not None and earlier.is_final(desk.now, desk.state.settings)):
+    is_shown = question is None or (earlier is not None and earlier.is_final(desk.now, settings))
+    if question is None or is_shown or is_answered(question, desk.now, settings):
         kind = "correction"
-    revision = 1 if before is None else before.entry.payload["revision"] + 1
-    saw = origin.sees_all or not desk.state.settings.blind or kind == "correction"  # a final answer shows it
+    saw = origin.sees_all or not settings.blind or is_shown
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": saw, **facts}
     return _receipt(kind, desk.record(kind, payload, origin), replayed=False)
 

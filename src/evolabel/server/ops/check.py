@@ -17,11 +17,12 @@ from evolabel.server.store.schema import SAMPLE
 
 
 class Checked(NamedTuple):
-    """What was read: number of records and samples, labels (or samples) asked and the most that were allowed."""
+    """What was read: number of records, samples and questions asked, their cost and the most that was allowed."""
 
     records: int
     samples: int
     asked: int
+    cost: int
     allowed: float
     seal: str | None
 
@@ -34,7 +35,7 @@ class _Budget:
         self.n_labels = 0
         self.share = Fraction(0)
         self.earned = Fraction(0)
-        self.samples = self.asked = 0
+        self.samples = self.asked = self.cost = 0
 
     def read(self, record: Record) -> None:
         """Count one `record`; LogError if more was asked than the budget in force allows."""
@@ -50,10 +51,11 @@ class _Budget:
         elif kind == "sample":
             self.samples += 1
             self.earned += self.share * (self.n_labels if self.per == "labels" else 1)
-            self.asked += outcome["question"]["cost"] if outcome["question"] else 0
-        if self.asked > self.earned:
+            self.asked += outcome["question"] is not None
+            self.cost += outcome["question"]["cost"] if outcome["question"] else 0
+        if self.cost > self.earned:
             raise LogError(
-                f"record {record.seq}: {self.asked} {self.per} were asked, {float(self.earned):.2f} were allowed"
+                f"record {record.seq}: {self.cost} {self.per} were asked, {float(self.earned):.2f} were allowed"
             )
 
 
@@ -72,7 +74,7 @@ def check_project(connection: Connection, project: Project, *, replay: bool = Fa
     seal = None
     if replay:
         seal = restore(connection, project.id, project.head.epoch, from_start=True).state.seal()
-    return Checked(len(records), budget.samples, budget.asked, float(budget.earned), seal)
+    return Checked(len(records), budget.samples, budget.asked, budget.cost, float(budget.earned), seal)
 
 
 def check_database(url: URL, *, replay: bool = False) -> dict[str, Checked]:

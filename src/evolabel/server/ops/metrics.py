@@ -4,16 +4,17 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from evolabel import __version__
 from evolabel._utils.optional import load
-from evolabel.server.contexts.settings import DAY, HOUR, SECOND
+from evolabel.server.contexts.settings import DAY, SECOND
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.ops.http_counts import HttpCounts
 from evolabel.server.service import Service
 from evolabel.server.store.disk import free_bytes
-from evolabel.server.store.schema import PER_HOUR_LABEL, SNAPSHOT
+from evolabel.server.store.schema import SNAPSHOT
+from evolabel.server.store.statistics import taught_since
 
 _SHOWN = 7 * DAY
 Values = Iterable[tuple[tuple[str, ...], float]]
@@ -73,19 +74,19 @@ class _Collector:
     def _counters(self, workers: dict[str, Worker]) -> Iterator[Any]:
         samples = [((slug,), float(worker.counters.samples)) for slug, worker in workers.items()]
         yield self._counter("samples", "Samples", ("project",), samples)
-        for name, label, of in (
-            ("questions", "reason", "asked"),
-            ("questions_held", "limit", "held"),
-            ("questions_closed", "cause", "closed"),
-            ("answers", "outcome", "answers"),
-            ("rebuilds", "cause", "rebuilds"),
+        for name, label, of, text in (
+            ("questions", "reason", "asked", "Questions asked; one with several reasons counts under each"),
+            ("questions_held", "limit", "held", "Questions held back"),
+            ("questions_closed", "cause", "closed", "Questions closed"),
+            ("responses", "kind", "responses", "Records of what people sent; a changed answer is one more"),
+            ("rebuilds", "cause", "rebuilds", "Times that the state was made from the log"),
         ):
             values = [
                 ((slug, key), float(n))
                 for slug, worker in workers.items()
                 for key, n in dict(getattr(worker.counters, of)).items()
             ]
-            yield self._counter(name, f"Number by {label}", ("project", label), values)
+            yield self._counter(name, text, ("project", label), values)
 
     def _batches(self, workers: dict[str, Worker]) -> Iterator[Any]:
         counters = {(slug,): worker.counters for slug, worker in workers.items()}
@@ -115,10 +116,11 @@ class _Collector:
             if row is not None:
                 ages.append(((slug,), max(now - row.at, 0) / SECOND))
             behind.append(((slug,), float(worker.head.seq - (0 if row is None else row.seq))))
-            right += [((slug, label), share) for label, share in _right(connection, worker.project.id, now)]
+            taught = taught_since(connection, worker.project.id, now - _SHOWN)
+            right += [((slug, label), correct / n) for label, (n, correct) in taught.items()]
         yield self._gauge("snapshot_age_seconds", "Age of the last snapshot", ("project",), ages)
         yield self._gauge("snapshot_behind_records", "Records behind the last snapshot", ("project",), behind)
-        yield self._gauge("right_ratio", "Right on answered labels, 7 days", ("project", "label"), right)
+        yield self._gauge("right_ratio", "Right on answers taught, 7 days", ("project", "label"), right)
 
     def _counter(self, name: str, text: str, labels: tuple[str, ...], values: Values) -> Any:
         return _filled(self._core.CounterMetricFamily(f"evolabel_{name}", text, labels=labels), values)
@@ -153,14 +155,3 @@ def _present(worker: Worker, now: int) -> dict[str, float]:
         "budget_limit_ratio": float(state.settings.budget),
         "rules": float(state.learner.classifier.n_rules_),
     }
-
-
-def _right(connection: Connection, project_id: int, now: int) -> list[tuple[str, float]]:
-    """Return for each label of project `project_id` the share of right predictions among those answered in 7 days."""
-    judged, correct = func.sum(PER_HOUR_LABEL.c.judged), func.sum(PER_HOUR_LABEL.c.correct)
-    query = (
-        select(PER_HOUR_LABEL.c.label, judged, correct)
-        .where(PER_HOUR_LABEL.c.project_id == project_id, PER_HOUR_LABEL.c.hour >= (now - _SHOWN) // HOUR)
-        .group_by(PER_HOUR_LABEL.c.label)
-    )
-    return [(label, float(right) / float(n)) for label, n, right in connection.execute(query) if n]

@@ -1,7 +1,6 @@
 """What happened in a project, for people: acts, stops, and what the model changed, made from the records of the log."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, or_, select
@@ -9,7 +8,7 @@ from sqlalchemy import Connection, Row, Select, or_, select
 from evolabel.core.rules.events import EDITS
 from evolabel.server.store.canonical import canonical, parsed
 from evolabel.server.store.log import Record
-from evolabel.server.store.schema import ACTIVITY, LOG, PERSON, RESPONSE
+from evolabel.server.store.schema import ACTIVITY, PERSON, RESPONSE
 
 _QUIET = ("sample", "answer", "refusal", "withdrawal", "close", "labels.late", "correction", "history")
 _LARGE = (
@@ -30,17 +29,6 @@ class Happening(NamedTuple):
     at: int
     person: str | None
     args: dict[str, Any]
-
-
-class Answered(NamedTuple):
-    """What a person has answered on a day: the last record and its time, the number, refusals, mean seconds of each."""
-
-    seq: int
-    at: int
-    person: str
-    n: int
-    refused: int
-    seconds: float | None
 
 
 def activity_rows(project_id: int, record: Record) -> list[dict[str, Any]]:
@@ -115,36 +103,6 @@ def activity_of(connection: Connection, project_id: int, records: Collection[int
     """Return what these `records` of project `project_id` made, read through `connection`."""
     query = _of_kinds(project_id, [""]).where(ACTIVITY.c.seq.in_(sorted(records)))
     return [_happening(row) for row in connection.execute(query)]
-
-
-def answered_by_day(
-    connection: Connection, project_id: int, after: int, before: int = 2**62, *, day: Callable[[int], object],
-    person: str | None = None,
-) -> list[Answered]:  # fmt: skip
-    """Return what each person has answered in project `project_id`, per `day` of a time, read through `connection`.
-
-    Only records behind `after` and before `before` count, and only those of `person` if one is given.
-    """
-    query = (
-        select(RESPONSE.c.seq, LOG.c.at, PERSON.c.display, RESPONSE.c.status, RESPONSE.c.took_ms)
-        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
-        .join(PERSON, PERSON.c.id == RESPONSE.c.person_id)
-        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.seq > after, RESPONSE.c.seq < before)
-        .where(RESPONSE.c.status.in_(("submitted", "refused")))
-        .order_by(RESPONSE.c.seq)
-    )
-    if person is not None:
-        query = query.where(PERSON.c.name == person)
-    groups = defaultdict[tuple[object, str], list[Any]](list)
-    for row in connection.execute(query):
-        groups[day(row.at), row.display].append(row)
-    found = []
-    for (_, name), rows in groups.items():
-        took = [row.took_ms for row in rows if row.took_ms is not None]
-        seconds = sum(took) / len(took) / 1000 if took else None
-        refused = sum(row.status == "refused" for row in rows)
-        found.append(Answered(rows[-1].seq, rows[-1].at, name, len(rows), refused, seconds))
-    return found
 
 
 def people_in(connection: Connection, project_id: int) -> list[tuple[str, str]]:

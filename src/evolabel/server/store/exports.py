@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, Select, Table, select
+from sqlalchemy import ColumnElement, Engine, Select, Table, case, select
 
 from evolabel.server.store.canonical import parsed
 from evolabel.server.store.log import PAGE, log_lines, read_record
 from evolabel.server.store.pen import reading
 from evolabel.server.store.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
+from evolabel.server.store.standing import STANDS
 from evolabel.server.store.times import utc_text
 
 Row = dict[str, Any]
@@ -17,11 +18,11 @@ Row = dict[str, Any]
 def answered_labels(engine: Engine, project_id: int) -> Iterator[Row]:
     """Yield the answers of project `project_id`, one row per label, in the order of the log, read by `engine`.
 
-    A refusal is one row without a label.
+    A refusal is one row without a label. An answer `stands` if it is the last one of the person and was not taken back.
     """
     columns = (
         RESPONSE, LOG.c.at, PERSON.c.name.label("person"), SAMPLE.c.external_id, SAMPLE.c.source,
-        SAMPLE.c.at.label("asked_at"), QUESTION.c.labels,
+        SAMPLE.c.at.label("asked_at"), QUESTION.c.labels, case((STANDS, 1), else_=0).label("stands"),
     )  # fmt: skip
     query = (
         select(*columns)
@@ -47,6 +48,7 @@ def answered_labels(engine: Engine, project_id: int) -> Iterator[Row]:
             "saw_prediction": row.saw_prediction,
             "took_ms": row.took_ms,
             "note": row.note,
+            "stands": bool(row.stands),
         }
         asked = parsed(row.labels or "[]")
         answers = parsed(row.answers)

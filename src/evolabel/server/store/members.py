@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from evolabel.server.store.schema import INVITE, MEMBER, PERSON, RESPONSE, SESSION, TOKEN
+from evolabel.server.store.schema import INVITE, MEMBER, PERSON, SESSION, TOKEN
 
 
 class MemberRow(NamedTuple):
@@ -42,19 +42,6 @@ def list_members(connection: Connection, project_id: int) -> list[MemberRow]:
         MemberRow(row.id, row.name, row.display, row.role, row.password is not None, row.disabled)
         for row in connection.execute(query)
     ]
-
-
-def answers_since(connection: Connection, project_id: int, since: int) -> dict[int, tuple[int, float | None]]:
-    """Return how many questions of project `project_id` each person answered from time `since` on, by number.
-
-    Beside it is the mean time in milliseconds, None if it is not known. `connection` reads.
-    """
-    query = (
-        select(RESPONSE.c.person_id, func.count(RESPONSE.c.number.distinct()), func.avg(RESPONSE.c.took_ms))
-        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.status == "submitted", RESPONSE.c.final_at >= since)
-        .group_by(RESPONSE.c.person_id)
-    )
-    return {person: (n, None if took is None else float(took)) for person, n, took in connection.execute(query)}
 
 
 def last_seen(connection: Connection) -> dict[int, int]:

@@ -3,13 +3,12 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from evolabel.server.store.canonical import parsed
 from evolabel.server.store.log import Record, read_record
 from evolabel.server.store.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
-
-_LATER = RESPONSE.alias("later")
+from evolabel.server.store.standing import STANDS
 
 
 class GivenResponse(NamedTuple):
@@ -99,12 +98,6 @@ def closing_of(connection: Connection, project_id: int, number: int) -> tuple[st
 
 def _responses(project_id: int) -> Any:
     """Return the query of the last response of each person to each question, with its time and the sample's record."""
-    last = (
-        select(func.max(_LATER.c.revision))
-        .where(_LATER.c.project_id == RESPONSE.c.project_id, _LATER.c.number == RESPONSE.c.number)
-        .where(_LATER.c.person_id == RESPONSE.c.person_id)
-        .scalar_subquery()
-    )
     of_sample = LOG.alias("of_sample")
     return (
         select(RESPONSE, LOG.c.at, PERSON.c.display, of_sample.c.outcome)
@@ -112,7 +105,7 @@ def _responses(project_id: int) -> Any:
         .join(SAMPLE, (SAMPLE.c.project_id == RESPONSE.c.project_id) & (SAMPLE.c.number == RESPONSE.c.number))
         .join(of_sample, (of_sample.c.project_id == SAMPLE.c.project_id) & (of_sample.c.seq == SAMPLE.c.seq))
         .outerjoin(PERSON, PERSON.c.id == RESPONSE.c.person_id)
-        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.revision == last, RESPONSE.c.status != "withdrawn")
+        .where(RESPONSE.c.project_id == project_id, STANDS)
     )
 
 

@@ -101,6 +101,16 @@ def summed_labels(connection: Connection, project_id: int, since: int, until: in
     return [dict(row._asdict()) for row in connection.execute(query)]
 
 
+def taught_since(connection: Connection, project_id: int, since: int) -> dict[str, tuple[int, int]]:
+    """Return by label how many answers were taught in project `project_id`, and how many the model had right.
+
+    They are read through `connection`, from the hour of the time `since` on.
+    """
+    table, sums = PER_HOUR_LABEL, [func.sum(column) for column in (PER_HOUR_LABEL.c.judged, PER_HOUR_LABEL.c.correct)]
+    query = select(table.c.label, *sums).where(table.c.project_id == project_id, table.c.hour >= hour_of(since))
+    return {label: (int(n), int(right)) for label, n, right in connection.execute(query.group_by(table.c.label)) if n}
+
+
 def asked_reasons(connection: Connection, project_id: int) -> list[tuple[str, float]]:
     """Return why labels were asked in the last 500 questions of project `project_id`: reasons and shares, most first.
 

@@ -8,8 +8,9 @@ from sqlalchemy import Connection
 
 from evolabel.server.api.access import now_us, read
 from evolabel.server.contexts.reading import waiting_for
-from evolabel.server.store.activity import answered_by_day, people_in, read_activity
+from evolabel.server.store.activity import people_in, read_activity
 from evolabel.server.store.pen import reading
+from evolabel.server.store.standing import answers_by_day
 from evolabel.server.web.happenings import by_day, day_of, describe_all, describe_answers
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import visitors_of
@@ -56,6 +57,6 @@ def _found(connection: Connection, project_id: int, kind: str, person: str, befo
         earlier = happened[-1].seq
     found = describe_all(happened)
     if kind in ("all", "answers"):
-        answered = answered_by_day(connection, project_id, (earlier or 1) - 1, before, day=day_of, person=who)
+        answered = answers_by_day(connection, project_id, (earlier or 1) - 1, before, day=day_of, person=who)
         found += [describe_answers(item) for item in answered]
     return {"days": by_day(found, now_us()), "earlier": earlier}

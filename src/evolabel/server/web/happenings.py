@@ -6,7 +6,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from evolabel.server.contexts.settings import SECOND
-from evolabel.server.store.activity import Answered, Happening
+from evolabel.server.store.activity import Happening
+from evolabel.server.store.standing import DayOfAnswers
 from evolabel.server.web import texts
 
 _ICONS = {
@@ -67,15 +68,16 @@ def describe_all(happenings: Iterable[Happening]) -> list[Described]:
     return found
 
 
-def describe_answers(answered: Answered) -> Described:
+def describe_answers(answered: DayOfAnswers) -> Described:
     """Return what a person has `answered` on a day, in words."""
-    title = texts.counted("happening.answers", answered.n, who=answered.person)
+    counts = answered.counts
+    title = texts.counted("happening.answers", counts.answers, who=answered.person)
     parts = []
-    if answered.seconds is not None:
-        seconds = texts.decimal_text(f"{answered.seconds:.1f}")
+    if counts.seconds is not None:
+        seconds = texts.decimal_text(f"{counts.seconds:.1f}")
         parts.append(texts.text("happening.answers_each", seconds=seconds))
-    if answered.refused:
-        parts.append(texts.text("happening.answers_refused", n=answered.refused))
+    if counts.refused:
+        parts.append(texts.text("happening.answers_refused", n=counts.refused))
     return Described(answered.at, "chat", "", title, ", ".join(parts), answered.seq)
 
 

@@ -18,11 +18,12 @@ from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.settings import DAY, HOUR, Feature, Label
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import Service
-from evolabel.server.store.activity import Happening, answered_by_day, read_activity
+from evolabel.server.store.activity import Happening, read_activity
 from evolabel.server.store.backups import last_backup
 from evolabel.server.store.disk import free_bytes
 from evolabel.server.store.responses import cells_before
-from evolabel.server.store.statistics import Counts, asked_reasons, count_since, judged_since, summed
+from evolabel.server.store.standing import answers_by_day
+from evolabel.server.store.statistics import Counts, asked_reasons, count_since, judged_since, summed, taught_since
 from evolabel.server.web.charts import BarChart, bar_chart, step_of, ticks
 from evolabel.server.web.happenings import by_day, day_of, describe, describe_all, describe_answers
 from evolabel.server.web.label_rows import Drift, LabelRows, label_rows
@@ -95,6 +96,7 @@ def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, A
         days = _days(connection, project, now)
         chart = _chart(connection, project, since, now)
         reasons = asked_reasons(connection, project)
+        taught = taught_since(connection, project, since)
     begin = judged[0].at if judged else since
     drifts = [Drift(h.at, str(h.args.get("label"))) for h in found if h.at >= begin]
     quality = label_rows(labels, judged, begin, now, drifts)
@@ -111,6 +113,7 @@ def _facts(service: Service, worker: Worker, labels: list[Label]) -> dict[str, A
         "days": days,
         "chart": chart,
         "reasons": reasons,
+        "taught": taught,
         "checks": checks,
         "wrong": [check for check in checks if not check.holds],
     }
@@ -134,7 +137,7 @@ def _unseen(worker: Worker, features: list[Feature], seen: int) -> dict[str, Any
 def _days(connection: Connection, project: int, now: int) -> list[Any]:
     """Return the last things that happened, by day."""
     happened = describe_all(read_activity(connection, project, _MOST_READ))[:_MOST_ACTS]
-    answered = answered_by_day(connection, project, happened[-1].seq if happened else 0, day=day_of)
+    answered = answers_by_day(connection, project, happened[-1].seq if happened else 0, day=day_of)
     return by_day([*happened, *map(describe_answers, answered)], now)
 
 

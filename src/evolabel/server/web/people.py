@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 
 from evolabel.errors import ParameterError, StateError
 from evolabel.server.api.access import access_of, carry_out, now_us, origin_of, read, sender_of
-from evolabel.server.api.members import link_of
+from evolabel.server.api.members import COUNTED_TIME, link_of
 from evolabel.server.contexts.annotators import weigh_annotator, weights_of
 from evolabel.server.contexts.reading import waiting_for
 from evolabel.server.contexts.settings import DAY, SECOND
@@ -22,12 +22,13 @@ from evolabel.server.security.membership import NewToken
 from evolabel.server.security.policies import HiddenError
 from evolabel.server.security.tokens import end_of_token
 from evolabel.server.store import members
+from evolabel.server.store.agreement import agreements
 from evolabel.server.store.schema import ROLES
+from evolabel.server.store.standing import answers_since
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitor, checked_form, visitors_of
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
-_SHOWN = 7 * DAY
 _FORM_ERRORS = {ParameterError: 422, StateError: 409, HiddenError: 404}
 
 Shown = dict[str, str]
@@ -80,7 +81,8 @@ def _facts(worker: Worker, request: Request, now: int) -> dict[str, Any]:
     with visitors_of(request).service.reader.connect() as connection:
         return {
             "members": members.list_members(connection, project),
-            "answers": members.answers_since(connection, project, now - _SHOWN),
+            "answers": answers_since(connection, project, now - COUNTED_TIME),
+            "agreements": agreements(connection, project),
             "seen": members.last_seen(connection),
             "tokens": members.list_tokens(connection, project),
             "invites": members.list_invites(connection, project, now),
