@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -84,9 +83,11 @@ async def begin_session(request: Request, visitors: Visitors, person_id: int, to
 
 
 def own_path(to: str) -> str:
-    """Return the path `to` if it is one of this server, else that of the projects."""
-    parts = urlsplit(to)
-    is_own = not parts.scheme and not parts.netloc and to.startswith("/") and "\\" not in to and to.isprintable()
+    """Return the path `to` if it is one of this server, else that of the projects.
+
+    Browsers take a second slash or a backslash for the beginning of a host, after they have removed control characters.
+    """
+    is_own = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
     return to if is_own else "/"
 
 
