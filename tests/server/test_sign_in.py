@@ -11,7 +11,7 @@ from evolabel.server.security import passwords, sessions
 from evolabel.server.security.invites import create_invite
 from evolabel.server.security.sign_in_limits import SignInLimits
 from evolabel.server.store.schema import AUDIT, INVITE, SESSION
-from server.people import PASSWORD, add_person, browser, post, session_of
+from server.people import PASSWORD, add_person, browser, post, refuse_audits, session_of
 
 COST = passwords._COST  # before it is lowered for tests
 
@@ -70,6 +70,16 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(service, name, password
     assert "set-cookie" not in response.headers
     with service.reader.connect() as connection:
         assert [row.action for row in connection.execute(select(AUDIT))] == ["sign-in-failed"]
+
+
+def test_a_refused_sign_in_that_is_not_in_the_audit_table_is_an_error_in_the_log(service, caplog):
+    refuse_audits(service)
+    response = sign_in(browser(service), "anna", "wrong")
+    assert response.status_code == 401
+    assert "Name or password is wrong." in response.text
+    (line,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "'sign-in-failed' of 'anna' is missing in the audit table: " in line.getMessage()
+    assert line.request_id == response.headers["x-request-id"]
 
 
 FOREIGN_TARGETS = [
