@@ -1,9 +1,13 @@
 """The page of settings: what a refused form keeps, the source of samples, and the forms of administrators."""
 
+import time
+
 import pytest
 
+from evolabel.server.store import audit
 from evolabel.server.store.audit import read_audit
-from server.people import add_person, browser, post
+from evolabel.server.store.canonical import canonical
+from server.people import add_person, browser, post, refuse_audits
 from server.pumps import call, samples, send
 from server.test_model import trained_file
 
@@ -86,17 +90,24 @@ def test_administrators_replace_and_rebuild_the_model(service, omar, root):
     assert post(root, "/p/pumps/rebuild", cause="test", people="nobody").status_code == 422
 
 
-def test_changes_are_in_the_audit_table_with_their_request(service, omar):
+def test_changes_are_in_the_audit_table_with_their_request_before_the_response(service, omar, monkeypatch):
+    monkeypatch.setattr(audit, "canonical", lambda detail: time.sleep(0.2) or canonical(detail))  # a slow disk
     post(omar, SETTINGS, act="asking", budget="200")
     post(omar, SETTINGS, act="asking", budget="20", headers={"x-request-id": "change-1"})
-    found = []
-    while not found:
-        with service.reader.connect() as connection:
-            found = [entry for entry in read_audit(connection, 0, 100) if entry["action"] == "settings-changed"]
+    with service.reader.connect() as connection:
+        found = [entry for entry in read_audit(connection, 0, 100) if entry["action"] == "settings-changed"]
     assert [(entry["actor"], entry["subject"], entry["request_id"]) for entry in found] == [
         ("omar", "pumps", "change-1")
     ]
     assert found[0]["address"]
+
+
+def test_a_change_that_is_not_in_the_audit_table_is_an_error_in_the_log(service, omar, caplog):
+    refuse_audits(service)
+    assert post(omar, SETTINGS, act="asking", budget="20").status_code == 303
+    (line,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "'settings-changed' of 'pumps' is missing in the audit table: " in line.getMessage()
+    assert line.request_id
 
 
 def test_an_error_keeps_the_menu_of_the_project_for_its_members(service, omar):

@@ -1,5 +1,6 @@
 """Passwords, sessions, forms of one's own, one-time links."""
 
+import html
 import time
 
 import pytest
@@ -10,7 +11,7 @@ from evolabel.server.security import passwords, sessions
 from evolabel.server.security.invites import create_invite
 from evolabel.server.security.sign_in_limits import SignInLimits
 from evolabel.server.store.schema import AUDIT, INVITE, SESSION
-from server.people import PASSWORD, add_person, browser, post, session_of
+from server.people import PASSWORD, add_person, browser, post, refuse_audits, session_of
 
 COST = passwords._COST  # before it is lowered for tests
 
@@ -71,10 +72,46 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(service, name, password
         assert [row.action for row in connection.execute(select(AUDIT))] == ["sign-in-failed"]
 
 
-@pytest.mark.parametrize("to", ["https://evil.example/", "//evil.example", "/\\evil.example", "evil", "/a\nb"])
-def test_sign_in_leads_to_own_pages_alone(service, to):
+def test_a_refused_sign_in_that_is_not_in_the_audit_table_is_an_error_in_the_log(service, caplog):
+    refuse_audits(service)
+    response = sign_in(browser(service), "anna", "wrong")
+    assert response.status_code == 401
+    assert "Name or password is wrong." in response.text
+    (line,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "'sign-in-failed' of 'anna' is missing in the audit table: " in line.getMessage()
+    assert line.request_id == response.headers["x-request-id"]
+
+
+FOREIGN_TARGETS = [
+    "//evil.example", "///evil.example/", "////evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example",
+    "/\n/evil.example", "/\r\n/evil.example", "\t//evil.example", " //evil.example", "/\x85/evil.example",
+    "/\u2028/evil.example", "https://evil.example/", "https:evil.example", "https:/evil.example", "javascript:alert(1)",
+    "//[", "https://[", "evil", "", "/a\nb",
+]  # fmt: skip
+OWN_TARGETS = ["/", "/me", "/p/pumps/events?kind=acts&before=9", "/p/pumps/rules?q=//evil.example", "/%09/evil.example",
+               "/%2F/evil.example", "/%5Cevil.example", "/.//evil.example", "/@evil.example", "/:80"]  # fmt: skip
+
+
+def signed_in(service):
     add_person(service, password=PASSWORD)
+    client = browser(service)
+    assert sign_in(client).status_code == 303
+    return client
+
+
+@pytest.mark.parametrize("to", FOREIGN_TARGETS)
+def test_sign_in_leads_to_own_pages_alone(service, to):
+    assert signed_in(service).get("/sign-in", params={"to": to}).headers["location"] == "/"
+    shown = browser(service).get("/sign-in", params={"to": to})
+    assert (shown.status_code, 'name="to" value="/"' in shown.text) == (200, True)
     assert sign_in(browser(service), to=to).headers["location"] == "/"
+
+
+@pytest.mark.parametrize("to", OWN_TARGETS)
+def test_sign_in_leads_to_the_page_that_was_asked_for(service, to):
+    assert signed_in(service).get("/sign-in", params={"to": to}).headers["location"] == to
+    assert f'name="to" value="{html.escape(to)}"' in browser(service).get("/sign-in", params={"to": to}).text
+    assert sign_in(browser(service), to=to).headers["location"] == to
 
 
 def test_failures_are_limited_by_name_and_address_and_by_address():

@@ -4,7 +4,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from sqlalchemy.exc import OperationalError
 from starlette.requests import Request
@@ -41,12 +41,12 @@ class Guard:
     most_body : int
         Bytes of a body.
     audit : function, optional
-        Called with each request, its route and the status of its response, after that was sent.
+        Called with each request, its route and the status of its response, before that is sent.
     """
 
     def __init__(
         self, app: ASGIApp, counts: HttpCounts, most_body: int = MOST_BODY,
-        audit: Callable[[Request, str, int], None] | None = None,
+        audit: Callable[[Request, str, int], Awaitable[None]] | None = None,
     ) -> None:  # fmt: skip
         self._app = app
         self._audit = audit
@@ -67,6 +67,8 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if self._audit is not None:
+                    await self._audit(request, _route(request), status)
                 message["headers"] += [(b"x-request-id", request_id.encode()), *_headers(message["headers"])]
             await send(message)
 
@@ -97,10 +99,8 @@ class Guard:
 
     def _log(self, request: Request, status: int, seconds: float) -> None:
         """Count `request`, and write one line about it; its route, not its address, which may hold a secret."""
-        route = getattr(request.scope.get("route"), "path", "")
+        route = _route(request)
         self._counts.add(route, request.method, status, seconds)
-        if self._audit is not None:
-            self._audit(request, route, status)
         identity = getattr(request.state, "identity", None)
         facts = {
             "request_id": request.state.request_id,
@@ -112,6 +112,11 @@ class Guard:
             "actor": None if identity is None else identity.person_id,
         }
         logger.log(logging.DEBUG if route in _QUIET else logging.INFO, "request", extra=facts)
+
+
+def _route(request: Request) -> str:
+    """Return the route that `request` was matched with, empty without one."""
+    return getattr(request.scope.get("route"), "path", "")
 
 
 _POLICY = "; ".join(

@@ -1,6 +1,5 @@
 """`Service`: the database, its writer and one worker per project, without HTTP."""
 
-import contextlib
 import logging
 import re
 import threading
@@ -291,10 +290,12 @@ class Service:
         slug, is_known = worker.project.slug, isinstance(error, EvolabelError)
         cause = str(error) if is_known else f"{type(error).__name__}: {error}"
         logger.error("%s of the model of %s failed: %s", what, slug, cause, exc_info=not is_known)
-        with contextlib.suppress(EvolabelError):  # the service stops, or the database is gone
+        try:
             worker.call(lambda desk: desk.record(f"{what}.failed", {"error": cause}, Origin(sender.person_id)))
             with self.pen.transaction() as connection:
                 audit_act(connection, f"{what}-failed", slug, sender, error=cause)
+        except EvolabelError as lost:  # the service stops, or the database is gone
+            logger.error("'%s-failed' of %r is missing in the audit table: %s", what, slug, lost)
 
     def _begin(self, project: Project, cause: str = "start") -> None:
         worker = Worker(project, self.pen, self.reader, self.limits)

@@ -218,6 +218,88 @@ def test_a_new_question_appears_by_itself(anna, visit):
     said(page, f"Sample {number}.")
 
 
+WATCH = """
+    window.seen = { events: [], fetches: 0, draws: 0, held: null };
+    window.hold = () => { seen.held = new Promise(go => { seen.release = go; }); };
+    const plain = window.fetch, replace = Element.prototype.replaceWith;
+    window.fetch = async (...given) => {
+      if (!String(given[0]).endsWith("/answer")) return plain(...given);
+      seen.fetches += 1;
+      const answer = await plain(...given);
+      await seen.held;
+      return answer;
+    };
+    Element.prototype.replaceWith = function (...given) {
+      if (this.id === "main") seen.draws += 1;
+      return replace.apply(this, given);
+    };
+    document.addEventListener("evolabel", event => seen.events.push(event.detail.name));
+"""
+WAITING = "document.dispatchEvent(new CustomEvent('evolabel', { detail: { name: 'waiting', data: { n: 1 } } }))"
+
+
+@pytest.fixture
+def empty_page(anna, visit):
+    """A service, and its answer page without a question, which counts fetches and draws and can hold fetches back."""
+    service, url, person = anna
+    page = visit(service, url, person)
+    page.add_init_script(WATCH)
+    page.goto("/p/pumps/answer")
+    page.wait_for_function("() => seen.events.includes('state')")  # the stream is open, and its first events are there
+    page.wait_for_timeout(300)
+    page.evaluate("seen.fetches = 0; seen.events = []; hold()")
+    return service, page
+
+
+def test_an_arriving_question_is_fetched_and_drawn_once_and_keeps_every_key(empty_page):
+    service, page = empty_page
+    _, labels = ask(service)
+    page.wait_for_function("() => ['question', 'waiting'].every(name => seen.events.includes(name))")
+    page.evaluate("seen.release()")
+    page.wait_for_selector("#ask")
+    page.keyboard.press("y")
+    page.evaluate(WAITING)
+    for _ in labels[1:]:
+        page.keyboard.press("n")
+    page.wait_for_timeout(500)
+    chosen = page.locator(".asked input:checked").evaluate_all("inputs => inputs.map(input => input.value)")
+    assert chosen == ["1"] + ["0"] * (len(labels) - 1)
+    assert len(labels) == 2
+    assert page.evaluate("[seen.fetches, seen.draws]") == [1, 1]
+
+
+def test_a_question_that_arrives_during_a_fetch_without_one_is_fetched_after_it(empty_page):
+    service, page = empty_page
+    page.evaluate(WAITING)
+    page.wait_for_timeout(300)  # the server has answered that there is none
+    number, _ = ask(service)
+    page.wait_for_function("() => seen.events.includes('question')")
+    page.evaluate("seen.release()")
+    said(page, f"Sample {number}.")
+    assert page.evaluate("[seen.fetches, seen.draws]") == [2, 1]
+
+
+def test_a_question_does_not_take_the_place_of_an_answer_that_is_taken_back(empty_page):
+    service, page = empty_page
+    page.evaluate("seen.release()")
+    first, _ = ask(service)
+    page.wait_for_selector("#ask")
+    answer_all(page, "y")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Nothing to ask.")
+    page.evaluate("hold()")
+    call(service.workers["pumps"], verbs.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 3)], ANNA)
+    page.wait_for_function("() => seen.events.filter(name => name === 'question').length > 1")
+    page.wait_for_timeout(300)
+    page.keyboard.press("Backspace")  # while the new question is being fetched
+    said(page, "Taken back.")
+    page.keyboard.press("n")
+    page.evaluate("seen.release()")
+    page.wait_for_timeout(300)
+    assert heading(page) == f"Sample {first}"
+    assert page.locator(".asked .choice.no input:checked").count() == 1
+
+
 @pytest.mark.slow
 def test_two_people_get_different_questions(anna, visit):
     service, url, person = anna

@@ -1,14 +1,13 @@
 """Acts that are in the log of a project, in the audit table as well: there with the address and the request."""
 
 import asyncio
-import contextlib
+import functools
 import time
 
 from starlette.requests import Request
 
-from evolabel.errors import EvolabelError
 from evolabel.server.service import Service
-from evolabel.server.store.audit import write_audit
+from evolabel.server.store.audit import write_audit_or_log
 
 _API, _PAGE = "/api/v1/projects/{slug}", "/p/{slug}"
 AUDITED_ROUTES = {
@@ -32,7 +31,7 @@ AUDITED_ROUTES = {
 """What a request that was carried out is called in the audit table, by method and route."""
 
 
-def audit_request(service: Service, request: Request, route: str, status: int) -> None:
+async def audit_request(service: Service, request: Request, route: str, status: int) -> None:
     """Write to the audit table of `service`, what `request` to this `route` did, unless `status` is an error.
 
     A trial without effect (`dry_run`, a preview with 200) is left out, and what was only begun (202).
@@ -43,13 +42,9 @@ def audit_request(service: Service, request: Request, route: str, status: int) -
         return
     actor = _actor(request)
     subject = "/".join(str(value) for value in request.path_params.values())
-    facts = {"address": request.client.host if request.client else None, "request_id": request.state.request_id}
-
-    def write() -> None:
-        with contextlib.suppress(EvolabelError), service.pen.transaction() as connection:
-            write_audit(connection, time.time_ns() // 1000, action, subject, actor_id=actor, **facts)
-
-    asyncio.get_running_loop().run_in_executor(None, write)
+    write = functools.partial(write_audit_or_log, service.pen, time.time_ns() // 1000, action, subject)
+    address = request.client.host if request.client else None
+    await asyncio.to_thread(write, actor_id=actor, address=address, request_id=request.state.request_id)
 
 
 def _actor(request: Request) -> int | None:

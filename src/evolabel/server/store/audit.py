@@ -1,11 +1,16 @@
 """The audit table: who did what, when, from where. It is only added to."""
 
+import logging
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from evolabel.errors import EvolabelError
 from evolabel.server.store.canonical import canonical, parsed
+from evolabel.server.store.pen import Pen
 from evolabel.server.store.schema import AUDIT, PERSON
+
+logger = logging.getLogger("evolabel.server")
 
 
 def write_audit(
@@ -18,6 +23,19 @@ def write_audit(
     """
     values = {"at": at, "actor_id": actor_id, "action": action, "subject": subject, "detail": canonical(detail)}
     connection.execute(insert(AUDIT).values(**values, address=address, request_id=request_id))
+
+
+def write_audit_or_log(pen: Pen, at: int, action: str, subject: str, **facts: Any) -> None:
+    """Add with `pen` that `action` was done to `subject` at time `at`, with `facts` as in `write_audit`.
+
+    Where that fails, an error in the log says what is missing.
+    """
+    try:
+        with pen.transaction() as connection:
+            write_audit(connection, at, action, subject, **facts)
+    except EvolabelError as error:
+        known = {"request_id": facts.get("request_id"), "actor": facts.get("actor_id")}
+        logger.error("%r of %r is missing in the audit table: %s", action, subject, error, extra=known)
 
 
 def read_audit(connection: Connection, after: int, limit: int) -> list[dict[str, Any]]:

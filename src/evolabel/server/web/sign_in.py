@@ -2,16 +2,17 @@
 
 import asyncio
 import functools
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from evolabel.server.api.access import now_us
+from evolabel.server.contexts.follower import STANDBY
 from evolabel.server.security.policies import SlowDownError
 from evolabel.server.security.sessions import delete_cookie, make_session, set_cookie
 from evolabel.server.service import Service
-from evolabel.server.store.audit import write_audit
+from evolabel.server.store.audit import write_audit, write_audit_or_log
+from evolabel.server.store.pen import NotWriterError
 from evolabel.server.store.visits import PersonRow, delete_sessions, find_person
 from evolabel.server.web.render import render_page
 from evolabel.server.web.visitors import Visitors, address_of, checked_form, use_language, visitors_of
@@ -30,8 +31,10 @@ async def get_sign_in(request: Request, to: str = "/") -> Response:
 
 @router.post("/sign-in")
 async def post_sign_in(request: Request) -> Response:
-    """Begin a session, or show the form again."""
+    """Begin a session, or show the form again; NotWriterError on the standby, which can store neither."""
     visitors = visitors_of(request)
+    if not visitors.service.is_writer:
+        raise NotWriterError(STANDBY)
     use_language(request)
     form = await checked_form(request, None)
     name = str(form.get("name", "")).strip().lower()[:_LONGEST_NAME]
@@ -43,7 +46,8 @@ async def post_sign_in(request: Request) -> Response:
     password = str(form.get("password", ""))
     if not await visitors.passwords.check(password, None if person is None else person.password) or person is None:
         visitors.limits.fail(name, address)
-        await asyncio.to_thread(_write_failure, request, visitors.service, name)
+        audit = functools.partial(write_audit_or_log, visitors.service.pen, now_us(), "sign-in-failed", name)
+        await asyncio.to_thread(audit, address=address, request_id=request.state.request_id)
         return render_page(request, "sign_in.html", status=401, to=to, name=name, wrong="sign_in.wrong")
     return await begin_session(request, visitors, person.id, to)
 
@@ -84,20 +88,14 @@ async def begin_session(request: Request, visitors: Visitors, person_id: int, to
 
 
 def own_path(to: str) -> str:
-    """Return the path `to` if it is one of this server, else that of the projects."""
-    parts = urlsplit(to)
-    is_own = not parts.scheme and not parts.netloc and to.startswith("/") and "\\" not in to and to.isprintable()
+    """Return the path `to` if it is one of this server, else that of the projects.
+
+    Browsers take a second slash or a backslash for the beginning of a host, after they have removed control characters.
+    """
+    is_own = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
     return to if is_own else "/"
 
 
 def _find(service: Service, name: str) -> PersonRow | None:
     with service.reader.connect() as connection:
         return find_person(connection, name)
-
-
-def _write_failure(request: Request, service: Service, name: str) -> None:
-    with service.pen.transaction() as connection:
-        write_audit(
-            connection, now_us(), "sign-in-failed", name, address=address_of(request),
-            request_id=request.state.request_id,
-        )  # fmt: skip

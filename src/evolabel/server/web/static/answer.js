@@ -11,7 +11,7 @@
   const rows = () => [...document.querySelectorAll(".asked .ask-row")];
   const chosen = row => row.querySelector("input:checked");
   const current = () => document.querySelector(".ask-row.is-current");
-  let busy = false, drafted = 0;
+  let busy = false, polling = false, pollAgain = false, drafted = 0;
 
   document.documentElement.classList.add("js");
 
@@ -217,13 +217,20 @@
     if (ended) [500, 3000].forEach(wait => setTimeout(refreshLast, wait));
   }
 
+  // One fetch at a time; events during it lead to one more. A question on the page is never drawn again.
   async function poll() {
-    if (form() || busy || document.hidden) return;
-    try {
-      const answer = await request(main().dataset.base + "/answer");
-      const html = await answer.text();
-      if (answer.ok && html.includes('id="ask"')) show(html);
-    } catch { /* tried again */ }
+    if (polling) { pollAgain = true; return; }
+    polling = true;
+    do {
+      pollAgain = false;
+      if (form() || busy || document.hidden) break;
+      try {
+        const answer = await request(main().dataset.base + "/answer");
+        const html = await answer.text();
+        if (answer.ok && html.includes('id="ask"') && !form() && !busy) show(html);
+      } catch { /* tried again */ }
+    } while (pollAgain);
+    polling = false;
   }
 
   function renew() {
