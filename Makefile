@@ -9,7 +9,7 @@ PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile -
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile all of its sources anew
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo serve test explore kernels gates check house words public-api lint types layers coverage bounds dist accuracy comparison benchmarks same-bits active readme gallery docs clean help
+.PHONY: demo serve test explore kernels gates check house words public-api lint types layers spelling coverage bounds dist accuracy comparison benchmarks same-bits active readme gallery docs clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -36,7 +36,7 @@ explore: $(READY)  ## run the tests that draw examples, with new and more of the
 kernels: $(READY)  ## compile what tests need: kernels of the paper's profile, of full covariances, of steps, of active learning
 	$(BIN)/python -c 'from evolabel import EvolvingFuzzyClassifier as C; from evolabel.active import BudgetedLearner as B; from evolabel.cli.ready import compile_kernels as k; k({"paper": C.paper(), "full": C(covariance="full"), "steps": C(alpha=0.5, follow_drift=False), "budget": B()})'
 
-gates: house lint types layers  ## what must hold before a commit: measures, linters, types, layers (a minute)
+gates: house lint types layers spelling  ## what must hold before a commit: measures, linters, types, layers, spelling (a minute)
 
 check: gates coverage bounds dist docs  ## everything: gates, all tests compiled, interpreted and with bounds checks, the release, the site
 
@@ -58,6 +58,9 @@ types: $(READY)  ## mypy, strict
 
 layers: $(READY)  ## import-linter
 	$(BIN)/lint-imports
+
+spelling: $(READY)  ## codespell
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples src
 
 # Line and branch coverage in per cent; it only rises. Not in `make test`, because tracing doubles its processor time.
 FLOOR := 98
@@ -104,8 +107,7 @@ $(DOCS_READY): $(READY)
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $(DOCS_READY)
 
-docs: $(DOCS_READY)  ## check the spelling, build the site into docs/_build/html without a network (a warning is an error), check its links
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples src
+docs: $(DOCS_READY)  ## build the site into docs/_build/html without a network (a warning is an error), check its links
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
 	$(BIN)/python tools/site_links.py docs/_build/html
 	@echo "open docs/_build/html/index.html"

@@ -45,14 +45,20 @@ def spread(items):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests in parallel have an order of their own, and tests of real data need the folder with the data sets."""
+    """Tests in parallel have an order of their own; some need a POSIX system, those of real data the data sets."""
     if hasattr(config, "workerinput"):
         spread(items)
+    if os.name != "posix":
+        skip_marked(items, "posix", "Windows has no such signals, links, pipes, devices or modes of files")
     if Path(os.environ.get("EVOLABEL_DATA") or "nowhere").is_dir():
         return
+    skip_marked(items, "data", "EVOLABEL_DATA names no folder with the data sets")
+
+
+def skip_marked(items, mark, reason):
     for item in items:
-        if item.get_closest_marker("data"):
-            item.add_marker(pytest.mark.skip(reason="EVOLABEL_DATA names no folder with the data sets"))
+        if item.get_closest_marker(mark):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

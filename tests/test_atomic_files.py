@@ -85,6 +85,7 @@ def put(way, target, text):
 each_way = pytest.mark.parametrize("way", ["atomic", "staged"])
 
 
+@pytest.mark.posix
 @each_way
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666])
 def test_a_file_that_is_replaced_passes_on_its_mode(tmp_path, way, mode):
@@ -95,6 +96,7 @@ def test_a_file_that_is_replaced_passes_on_its_mode(tmp_path, way, mode):
     assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new", mode)
 
 
+@pytest.mark.posix
 @each_way
 def test_a_file_that_is_replaced_passes_on_its_owner_where_permitted(tmp_path, monkeypatch, way):
     given, target = [], tmp_path / "a"
@@ -117,6 +119,7 @@ def test_a_file_that_is_replaced_passes_on_its_owner_where_permitted(tmp_path, m
     assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new", 0o640)
 
 
+@pytest.mark.posix
 def test_a_secret_file_is_never_readable_by_others_while_it_is_written(tmp_path, monkeypatch):
     target, modes, fsync = tmp_path / "a", [], os.fsync
     target.write_text("old")
@@ -131,6 +134,7 @@ def test_a_secret_file_is_never_readable_by_others_while_it_is_written(tmp_path,
     assert modes[0] == 0o600
 
 
+@pytest.mark.posix
 @each_way
 @pytest.mark.parametrize("there", [True, False], ids=["file", "dangling"])
 def test_links_are_followed(tmp_path, way, there):
@@ -149,6 +153,7 @@ def test_links_are_followed(tmp_path, way, there):
     assert [len(list((tmp_path / name).iterdir())) for name in ("far", "near")] == [1, 1]
 
 
+@pytest.mark.posix
 @each_way
 def test_links_in_a_circle_are_refused(tmp_path, way):
     one, other = tmp_path / "one", tmp_path / "other"
@@ -160,6 +165,7 @@ def test_links_in_a_circle_are_refused(tmp_path, way):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "other"]
 
 
+@pytest.mark.posix
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)

@@ -19,6 +19,7 @@ CASES = 50 if numba.config.DISABLE_JIT else 1000  # of each group
 SCRIPT = Path(__file__).with_name("crafted_files.py")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited as Linux does it")
 @pytest.mark.parametrize(  # the file of a learner holds a classifier
     ("group", "cases"),
     [

@@ -137,6 +137,7 @@ def learn_for_ever(clf, X, Y):
         clf.partial_fit(X, Y)
 
 
+@pytest.mark.posix
 def test_long_batches_stop_between_chunks():
     X, Y = (np.tile(part, (60, 1)) for part in DRIFT)
     for optimise in ("accuracy", "macro_f1"):
@@ -149,6 +150,7 @@ def test_long_batches_stop_between_chunks():
         assert clf.inner.any_model.n_answers[0] == clf.n_samples_seen_
 
 
+@pytest.mark.posix
 def test_many_interrupts_from_a_timer(tmp_path):
     X, Y = DRIFT
     clf, rng = EvolvingFuzzyClassifier(max_rules=4).fit(X[:80], Y[:80]), np.random.default_rng(8)

@@ -105,7 +105,7 @@ def test_the_memory_available_is_found_here_or_unknown():
     assert found is None or found > 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of processes are set by POSIX calls")
+@pytest.mark.posix
 def test_a_limit_of_the_process_counts():
     code = (
         "import json, resource; from evolabel._utils.memory import memory_available as m; "

@@ -172,6 +172,7 @@ def test_a_person_at_the_terminal_is_asked(command, tmp_path, monkeypatch, line,
     assert ((tmp_path / "rules.txt").read_text() == "mine") == (code == 2)
 
 
+@pytest.mark.posix
 @pytest.mark.usefixtures("plant_model")
 def test_devices_are_written_to_without_force(command, tmp_path):
     assert command("rules", tmp_path / "model.safetensors", "--out", "/dev/null").code == 0

@@ -86,6 +86,7 @@ def test_the_new_file_is_complete_and_flushed_before_it_takes_the_place_of_the_o
     assert list(saved.parent.iterdir()) == [saved]
 
 
+@pytest.mark.posix
 def test_a_reader_of_the_old_file_is_not_disturbed(trained, saved):
     before = saved.read_bytes()
     with saved.open("rb") as reader:
@@ -95,6 +96,7 @@ def test_a_reader_of_the_old_file_is_not_disturbed(trained, saved):
     assert saved.read_bytes() != before
 
 
+@pytest.mark.posix
 def test_a_folder_that_is_missing_or_in_the_way_is_reported(trained, tmp_path):
     with pytest.raises(ModelWriteError):
         trained.save(tmp_path / "nowhere" / "model")
@@ -112,6 +114,7 @@ def test_a_saved_file_may_be_read_by_whom_the_umask_allows(trained, tmp_path):
     assert (tmp_path / "model").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+@pytest.mark.posix
 def test_saving_over_a_file_keeps_its_mode_and_follows_links(trained, tmp_path):
     (tmp_path / "store").mkdir()
     real, link = tmp_path / "store" / "model", tmp_path / "latest"
@@ -136,6 +139,7 @@ with staged(Path("out"), Path(".")) as stage:
 """
 
 
+@pytest.mark.posix
 def test_parts_of_killed_writers_are_removed_and_those_of_running_ones_stay(trained, tmp_path):
     process = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
     assert process.returncode == -signal.SIGKILL

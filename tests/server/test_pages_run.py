@@ -103,6 +103,7 @@ def in_group(command, environment, told):
 
 
 @pytest.mark.slow
+@pytest.mark.posix
 def test_the_shell_blocks_of_the_pages_run_as_written(tmp_path, monkeypatch):
     if shutil.which("bash") is None or shutil.which("curl") is None:
         pytest.skip("needs bash and curl")

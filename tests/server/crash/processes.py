@@ -11,8 +11,9 @@ import time
 
 SECONDS = 300  # until a server must be ready, or dead, on a busy machine
 
-_forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["evolabel.server.run"])
+_forks = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
+if os.name == "posix":
+    _forks.set_forkserver_preload(["evolabel.server.run"])
 
 
 class ServerProcess:

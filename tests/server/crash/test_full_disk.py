@@ -13,6 +13,7 @@ from server.crash.clients import Annotator, Producer, prepare
 from server.crash.processes import SECONDS, ServerProcess
 from server.crash.proof import prove
 
+pytestmark = pytest.mark.posix
 PEOPLE = [*((f"gateway{i}", "producer") for i in range(4)), ("anna", "annotator")]
 SIZE = 24_000_000  # bytes
 

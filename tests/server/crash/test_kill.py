@@ -16,6 +16,7 @@ from server.crash.clients import Annotator, Producer, prepare
 from server.crash.processes import SECONDS, ServerProcess, migrate_and_die
 from server.crash.proof import prove
 
+pytestmark = pytest.mark.posix
 POINTS = ("after_apply", "in_commit", "after_commit", "in_snapshot")
 
 

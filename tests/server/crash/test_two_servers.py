@@ -13,6 +13,7 @@ from server.crash.clients import Producer, prepare
 from server.crash.processes import ServerProcess
 from server.crash.proof import prove
 
+pytestmark = pytest.mark.posix
 PEOPLE = [("gateway0", "producer"), ("gateway1", "producer")]
 
 
