@@ -9,6 +9,7 @@ import pytest
 from evolabel import __version__
 from evolabel.cli import doctor, installation
 from evolabel.cli.installation import Package
+from evolabel.kernels.cache_state import KernelCache
 
 
 def test_doctor_lists_versions_kernels_packages_and_data(command, tmp_path, monkeypatch):
@@ -57,6 +58,14 @@ def test_a_cache_that_cannot_be_written_is_code_1(command, tmp_path, monkeypatch
     assert told.code == 1
     assert "cannot be stored there" in told.out
     assert "set NUMBA_CACHE_DIR to a folder that can" in told.err
+
+
+def test_compiled_kernels_in_a_folder_that_cannot_be_written_are_named_and_suffice(command, tmp_path, monkeypatch):
+    there = KernelCache(tmp_path, False, 12, 3.25, 0.0)
+    monkeypatch.setattr(doctor, "kernel_cache", lambda: there)
+    told = command("doctor")
+    assert (told.code, told.err) == (0, "")
+    assert f"Compiled kernels: those of 12 source files, 3.2 MB, read-only (in {tmp_path})" in told.out
 
 
 def test_requirements_are_those_of_the_metadata(monkeypatch):

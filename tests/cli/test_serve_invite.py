@@ -50,7 +50,7 @@ def test_tokens_end_and_people_are_listed(command, database):
 
 def test_a_misspelt_database_is_not_made(command, tmp_path):
     missing = f"sqlite:///{tmp_path}/plnat.db"
-    for words in (["token", "eva"], ["invite", "eva", "--admin"], ["user"], ["check"], ["verify"], ["migrate"],
+    for words in (["token", "eva"], ["invite", "eva", "--admin"], ["user"], ["verify"], ["migrate"],
                   ["backup", str(tmp_path / "copy.db")]):  # fmt: skip
         refused = command("serve", *words, "--database", missing)
         assert refused.code == 2

@@ -1,10 +1,9 @@
 """Machine code is never older than what it was compiled from."""
 
-import os
-import subprocess
 import sys
 
 import pytest
+from images import count_compiled, lock, run
 
 from evolabel.kernels import compile
 
@@ -46,13 +45,6 @@ def test_sources_options_and_bounds_checks_name_the_folder(tmp_path):
     assert name() == names[-1]
 
 
-def run(code, **environment):
-    """Run code in a process without bounds checks, unless the environment asks for them."""
-    inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_BOUNDSCHECK"}
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, env={**inherited, **environment}, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize(("module", "kernel", "arguments"), BEYOND)
 def test_bounds_are_checked_although_unchecked_machine_code_lies_in_the_cache(tmp_path, module, kernel, arguments):
@@ -78,3 +70,21 @@ def test_without_a_folder_to_write_kernels_are_compiled_and_not_kept(tmp_path):
     code = READ_BEYOND.format(module="paper.rotated", kernel="substitute", arguments=arguments)
     done = run(code, NUMBA_CACHE_DIR=str(tmp_path / "file"))
     assert (done.returncode, done.stdout.strip()) == (0, "2.0")
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="rights are taken from root by a program of Linux")
+def test_kernels_of_an_image_that_cannot_be_written_to_are_read_by_another_user(tmp_path):
+    arguments = "np.eye(2), np.ones(2), 0, 2, 0.0, 9.0, np.ones(2)"
+    code = READ_BEYOND.format(module="paper.rotated", kernel="substitute", arguments=arguments)
+    code = count_compiled(code)
+    image = tmp_path / "image"
+    built = run(code, NUMBA_CACHE_DIR=str(image))
+    value, n_compiled = built.stdout.split()
+    assert (value, n_compiled != "0") == ("2.0", True)
+    before = lock(image)
+    here = {"NUMBA_CACHE_DIR": str(image), "HOME": str(image), "XDG_CACHE_HOME": str(image)}
+    done = run(code, *before, **here)
+    assert (done.stdout.split(), done.stderr) == (["2.0", "0"], "")
+    other = run(code.replace("9.0", "9"), *before, **here)  # for which it has no code
+    assert (other.stdout.split()[0], other.stdout.split()[1] != "0", other.stderr) == ("2.0", True, "")

@@ -5,7 +5,9 @@ import numpy as np
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
+from evolabel.server.ops.verify import verify_project
 from evolabel.server.service import NewProject
+from evolabel.server.store.projects import find_project
 
 ANNA, BOB = Origin(1), Origin(2)
 FEATURES = [Feature("pressure"), Feature("flow"), Feature("machine", "text", ("M-01", "M-02"))]
@@ -26,6 +28,13 @@ def samples(n, seed=0):
         pressure, flow = rng.normal(size=2).tolist()
         x = {"pressure": pressure, "flow": flow, "machine": rng.choice(["M-01", "M-02"]).item()}
         found.append(({"id": f"s{i}", "x": x}, {"leak": pressure < 0.0, "wear": flow > 0.5}))
+    return found
+
+
+def proven(connection, slug="pumps"):
+    """What a check of the project finds in which a replay from the first record on differs nowhere."""
+    found = verify_project(connection, find_project(connection, slug), from_start=True)
+    assert found.replay.first is None, found.replay.first
     return found
 
 

@@ -9,7 +9,7 @@ from evolabel.core.rules.events import EDITS, EVENT_KINDS, Event
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.questions import judged_answers
 from evolabel.server.contexts.rule_events import event_facts
-from evolabel.server.ops.check import check_project
+from evolabel.server.ops.verify import verify_project
 from evolabel.server.store.activity import Happening, read_activity
 from evolabel.server.store.canonical import parsed
 from evolabel.server.store.log import LogError
@@ -18,7 +18,7 @@ from evolabel.server.store.schema import ACTIVITY, LOG, PER_HOUR_LABEL, PER_MINU
 from evolabel.server.web.happenings import describe
 from server.conftest import on_sqlite
 from server.people import add_person, ask, browser
-from server.pumps import ANNA, call, run, samples
+from server.pumps import ANNA, call, proven, run, samples
 
 
 def rows_of(service, table):
@@ -49,7 +49,7 @@ def test_events_of_the_rules_are_in_the_outcome_of_the_record_that_learned(datab
     assert sorted(h.args["rule"] for h in shown if h.kind == "model.birth") == born
     assert {h.seq for h in shown} == {seq for seq, events in found.items() if events}
     with service.reader.connect() as connection:  # the same events again, and the same tables
-        check_project(connection, find_project(connection, "pumps"), replay=True)
+        proven(connection)
 
 
 def test_event_facts_leave_out_what_says_nothing():
@@ -115,7 +115,7 @@ def test_check_finds_tables_that_differ_from_the_log(sqlite, start):
             before = connection.execute(select(PER_MINUTE)).all()
             connection.execute(change)
             with pytest.raises(LogError, match=f"the table {table} differs"):
-                check_project(connection, find_project(connection, "pumps"))
+                verify_project(connection, find_project(connection, "pumps"), replay=False)
             for row in before:
                 connection.execute(update(PER_MINUTE).values(row._asdict()).where(PER_MINUTE.c.minute == row.minute))
 

@@ -10,7 +10,6 @@ from evolabel.errors import DataError, StateError
 from evolabel.server.contexts import acts, verbs
 from evolabel.server.contexts.acts import LaterActsError, MovedError, plan_undo
 from evolabel.server.contexts.desk import Origin, TornError
-from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
 from evolabel.server.contexts.training import replace_model
 from evolabel.server.contexts.undo import acts_since, undo_act, undo_cost
@@ -19,7 +18,7 @@ from evolabel.server.store.blobs import read_blob
 from evolabel.server.store.log import find_kinds
 from evolabel.server.store.snapshots import snapshot_seals
 from server.conftest import on_sqlite
-from server.pumps import ANNA, call, run, samples, seal
+from server.pumps import ANNA, call, proven, run, samples, seal
 from server.test_model import trained_file
 
 EVA = Origin(3)
@@ -92,8 +91,7 @@ def test_the_log_gives_the_same_state_again_with_acts(database, start):
     undo_act(worker, deleted["seq"], EVA)
     more(worker, seed=3)
     with service.reader.connect() as connection:
-        whole = restore(connection, worker.project.id, 9, from_start=True)
-    assert whole.state.seal() == seal(worker)
+        assert proven(connection).replay.seal == seal(worker)
 
 
 def test_refused_acts_change_nothing(worker):

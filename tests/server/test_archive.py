@@ -11,9 +11,8 @@ from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.retention import archive_old
 from evolabel.server.contexts.verbs import ConflictError
-from evolabel.server.ops.check import check_database
 from evolabel.server.ops.importing import import_archives
-from evolabel.server.ops.verify import verify_project
+from evolabel.server.ops.verify import verify_database, verify_project
 from evolabel.server.store.pen import read_database
 from evolabel.server.store.projects import list_projects
 from evolabel.server.store.schema import LOG
@@ -73,9 +72,9 @@ def test_old_payloads_go_and_everything_else_stays(archived, database):
     with pytest.raises(ConflictError, match="archive"):
         call(worker, verbs.late_labels, 5, {"leak": True}, ANNA)
     assert archive_old(worker, service.pen, file.parent, NEVER) == 0  # there is nothing newer before a snapshot
-    assert check_database(database)["pumps"].samples == 62
+    assert verify_database(database, replay=False)["pumps"].samples == 62
     with read_database(database) as connection:
-        assert verify_project(connection, list_projects(connection)[0]).records > 20
+        assert verify_project(connection, list_projects(connection)[0]).replay.records > 20
 
 
 def test_a_restart_gives_the_same_state_and_payloads_can_be_put_back(archived, database, start):
@@ -87,7 +86,7 @@ def test_a_restart_gives_the_same_state_and_payloads_can_be_put_back(archived, d
     again.stop()
     assert list(import_archives(database, [file]).values()) == [41]
     assert import_archives(database, [file]) == {file: 0}  # they are there
-    assert check_database(database, replay=True)["pumps"].seal is not None
+    assert verify_database(database, from_start=True)["pumps"].replay.different == 0
 
 
 @on_sqlite

@@ -1,5 +1,6 @@
 """Backup, verification, snapshots that are kept, and migration, on stored databases."""
 
+import gc
 import shutil
 import sqlite3
 from datetime import UTC, datetime
@@ -10,16 +11,16 @@ from sqlalchemy import text
 
 from evolabel.cli.app import run_command
 from evolabel.errors import ParameterError
-from evolabel.server.contexts.replay import ReplayError, restore
+from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.settings import DAY
-from evolabel.server.ops import migrating
+from evolabel.server.ops import migrating, verify
 from evolabel.server.ops.backup import back_up, dump_line
-from evolabel.server.ops.check import check_database
-from evolabel.server.ops.verify import verify_project
+from evolabel.server.ops.table_check import TableCheck
+from evolabel.server.ops.verify import verify_database, verify_project
 from evolabel.server.service import Service
-from evolabel.server.store import migrate
+from evolabel.server.store import log, migrate
 from evolabel.server.store.engines import read_url, writing_engine
-from evolabel.server.store.log import LogError
+from evolabel.server.store.log import LogError, Record
 from evolabel.server.store.pen import read_database
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.snapshots import kept_snapshots, snapshot_seals
@@ -38,7 +39,7 @@ def change(url, statement):
 
 def verified(url, **options):
     with read_database(url) as connection:
-        return verify_project(connection, find_project(connection, "pumps"), **options)
+        return verify_project(connection, find_project(connection, "pumps"), **options).replay
 
 
 def fill(url):
@@ -78,8 +79,9 @@ def test_verify_replays_from_an_older_snapshot_and_from_the_start(stored):
     assert 0 < tail.start < whole.records
     assert (tail.compared, whole.compared) >= (1, 2)
     change(url, f"UPDATE snapshot SET seal = 'x' WHERE seq = {whole.records}")
-    with pytest.raises(ReplayError, match=f"snapshot at record {whole.records} differs"):
-        verified(url)
+    differs = verified(url)
+    assert (differs.different, differs.furthest) == (1, 0.0)
+    assert differs.first.startswith(f"the snapshot at record {whole.records}: ")
 
 
 @pytest.mark.parametrize(("database", "damage"), pairs(BACKENDS, DAMAGES), indirect=["database"])
@@ -102,6 +104,44 @@ def test_a_snapshot_of_another_log_is_not_used(stored):
     with read_database(url) as connection:
         found = restore(connection, 1, 9)
     assert (found.snapshot_seq, found.state.seal()) == (0, last)
+
+
+def test_verify_holds_one_piece_of_the_log_however_long_it_is(stored, monkeypatch):
+    """Records, and sums of minutes, that are in memory while pieces of 10 records are compared."""
+    url, _ = stored
+    for module in (log, verify):
+        monkeypatch.setattr(module, "PAGE", 10)
+    compare, most = TableCheck.read, []
+
+    def counting(check, records):
+        compare(check, records)
+        most.append(sum(isinstance(one, Record) for one in gc.get_objects()) - outside)
+
+    monkeypatch.setattr(TableCheck, "read", counting)
+    outside = sum(isinstance(one, Record) for one in gc.get_objects())
+    verified(url, replay=False)
+    assert len(most) > 10
+    assert max(most) <= 2 * 10 + 2  # one piece, the page it was read from, and the record at hand
+
+
+@pytest.mark.parametrize("harm", [
+    "DELETE FROM sample WHERE number = 7", "UPDATE sample SET source = 'x' WHERE number = 60",
+    "INSERT INTO sample SELECT project_id, number + 1000, seq + 1000, 'x', at, source, asked, held FROM sample LIMIT 1",
+    "UPDATE question SET cause = 'expired' WHERE cause = 'answered'", "UPDATE question SET cost = cost + 1",
+    "UPDATE question SET closed_seq = NULL, cause = NULL", "UPDATE response SET took_ms = 7",
+    "DELETE FROM response", "UPDATE per_minute SET samples = samples + 1", "DELETE FROM per_hour_label",
+    "UPDATE activity SET kind = 'x'",
+])  # fmt: skip
+@pytest.mark.parametrize("page", [10, 2000])
+def test_a_table_that_differs_from_the_log_is_found(filled_file, tmp_path, monkeypatch, harm, page):
+    for module in (log, verify):
+        monkeypatch.setattr(module, "PAGE", page)
+    shutil.copy(filled_file[0], tmp_path / "harmed.db")
+    url = read_url(f"sqlite:///{tmp_path}/harmed.db")
+    verified(url, replay=False)
+    change(url, harm)
+    with pytest.raises(LogError, match=r"the table [a-z_]+ differs from the log"):
+        verified(url, replay=False)
 
 
 def test_snapshots_that_are_kept():
@@ -164,7 +204,7 @@ def test_migrate_makes_a_backup_first(stored, monkeypatch):
     else:
         done = migrating.migrate_database(url)
         copied = read_url(f"sqlite:///{done.partition('the backup is ')[2]}")
-        assert check_database(copied, replay=True)["pumps"].seal == last
+        assert verify_database(copied)["pumps"].replay.seal == last
     change(url, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(ParameterError, match="newer than this program"):
         migrating.migrate_database(url)
@@ -174,11 +214,11 @@ def test_the_commands(sqlite, start, tmp_path, capsys):
     service = start(sqlite, snapshot_every=20)
     run(service.workers["pumps"], samples(30))
     database = ["--database", str(sqlite)]
-    assert run_command(["serve", "check", "--replay", *database]) == 0
-    assert run_command(["serve", "verify", *database]) == 0
+    assert run_command(["serve", "verify", "--from-start", *database]) == 0
+    assert run_command(["serve", "verify", "--without-replay", *database]) == 0
     assert run_command(["serve", "backup", str(tmp_path / "copy.db"), *database]) == 0
     printed = capsys.readouterr()
-    assert printed.out.count("pumps: ") == 3
-    assert "snapshots the same" in printed.out
+    assert printed.out.count("pumps: ") == 4
+    assert "snapshots compared, 0 differences" in printed.out
     assert run_command(["serve", "migrate", *database]) != 0
     assert "the service writes to this database" in capsys.readouterr().err

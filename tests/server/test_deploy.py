@@ -5,7 +5,11 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+
+import pytest
+from images import count_compiled, lock, run
 
 from evolabel.cli.serve import serve
 from evolabel.server.config import read_config
@@ -63,3 +67,34 @@ def test_the_container():
 
 def test_the_kernels_are_compiled_by_a_small_project(tmp_path):
     assert warm_up(tmp_path) >= 1
+
+
+USED = """
+import tempfile, threading
+from evolabel.server.demo import SLUG, Demo
+from evolabel.server.service import Service
+from evolabel.server.store.engines import read_url
+with tempfile.TemporaryDirectory() as folder:
+    service = Service(read_url(f"sqlite:///{folder}/used.db"))
+    service.start()
+    demo = Demo(service, pause=0.0)
+    demo.start()
+    worker, pause = service.workers[SLUG], threading.Event()
+    while worker.head.seq < 400:
+        pause.wait(0.05)
+    demo.stop()
+    worker.call(lambda desk: desk.state.explain(desk.state.cells({"pressure": 5.0, "pump": "P-01"}), 3))
+    service.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="containers are those of Linux")
+def test_a_service_in_a_read_only_image_compiles_nothing(tmp_path):
+    image = tmp_path / "image"
+    assert run("import runpy; runpy.run_module('evolabel.server.ops.warm_up', run_name='__main__')",
+               NUMBA_CACHE_DIR=str(image), NUMBA_CPU_NAME="generic").returncode == 0  # fmt: skip
+    here = {"NUMBA_CACHE_DIR": str(image), "NUMBA_CPU_NAME": "generic", "HOME": str(image)}
+    done = run(count_compiled(USED), *lock(image), **here)
+    assert (done.stdout.split(), done.returncode) == (["0"], 0), done.stderr[-2000:]

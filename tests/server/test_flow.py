@@ -10,15 +10,15 @@ from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.settings import Label
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
-from evolabel.server.ops.check import check_project
 from evolabel.server.ops.rebuilding import rebuild_project
+from evolabel.server.ops.verify import verify_project
 from evolabel.server.store.activity import read_activity
 from evolabel.server.store.engines import reading_engine
 from evolabel.server.store.log import LogError, find_kinds
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.sample_rows import responses_to
 from server.conftest import on_sqlite
-from server.pumps import ANNA, BOB, call, new_project, run, samples, seal, send
+from server.pumps import ANNA, BOB, call, new_project, proven, run, samples, seal, send
 
 
 def test_the_log_gives_the_same_state_again(database, start):
@@ -27,11 +27,9 @@ def test_the_log_gives_the_same_state_again(database, start):
     run(worker, samples(120))
     before = seal(worker)
     with service.reader.connect() as connection:
-        whole = restore(connection, worker.project.id, 9, from_start=True)
-        tail = restore(connection, worker.project.id, 9)
-    assert whole.state.seal() == tail.state.seal() == before
-    assert whole.state.facts() == tail.state.facts()
-    assert tail.replayed < whole.replayed
+        whole, tail = proven(connection), restore(connection, worker.project.id, 9)
+    assert whole.replay.seal == tail.state.seal() == before
+    assert tail.replayed < whole.replay.records
     service.stop()
     again = start(database).workers["pumps"]
     assert seal(again) == before
@@ -45,10 +43,10 @@ def test_the_check_counts_the_budget_from_the_log_alone(database, start):
     call(worker, verbs.change_settings, {"budget": 0.1}, ANNA)
     run(worker, [({**sample, "id": f"t{sample['id']}"}, y) for sample, y in samples(60, seed=1)])
     with service.reader.connect() as connection:
-        found = check_project(connection, find_project(connection, "pumps"), replay=True)
+        found = proven(connection)
     assert found.samples == 120
     assert 0 < found.asked < found.cost <= found.allowed == pytest.approx(60 * 2 * 0.5 + 60 * 2 * 0.1)
-    assert found.seal == seal(worker)
+    assert found.replay.seal == seal(worker)
 
 
 def test_a_sample_is_counted_once(database, start):
@@ -183,7 +181,7 @@ def test_an_altered_record_is_found(sqlite, start):
         connection.execute("DROP TRIGGER log_no_update")
         connection.execute("UPDATE log SET outcome = replace(outcome, '\"number\":', '\"number\":1') WHERE seq = 3")
     with reading_engine(sqlite).connect() as connection, pytest.raises(LogError, match="record 3"):
-        check_project(connection, find_project(connection, "pumps"))
+        verify_project(connection, find_project(connection, "pumps"), replay=False)
 
 
 def test_a_sample_without_any_value_is_counted_and_never_asked_about(sqlite, start):
@@ -196,7 +194,7 @@ def test_a_sample_without_any_value_is_counted_and_never_asked_about(sqlite, sta
     assert following["number"] == 32
     call(worker, verbs.give_answer, 32, {"leak": True, "wear": True}, ANNA)
     with service.reader.connect() as connection:
-        assert check_project(connection, find_project(connection, "pumps"), replay=True).samples == 32
+        assert proven(connection).samples == 32
 
 
 @on_sqlite
@@ -225,8 +223,8 @@ def test_labels_are_added_and_retired_mid_stream(database, start):
     with pytest.raises(ConflictError, match="last label"):
         call(worker, verbs.retire_label, "noise", ANNA)
     with service.reader.connect() as connection:
-        found = check_project(connection, find_project(connection, "pumps"), replay=True)
-    assert found.seal == call(worker, lambda desk: desk.state.seal())
+        found = proven(connection)
+    assert found.replay.seal == call(worker, lambda desk: desk.state.seal())
     service.stop()
     again = start(database).workers["pumps"]
     assert [label.retired for label in again.state.labels] == [True, True, False]

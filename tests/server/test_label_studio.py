@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evolabel.server.contexts import reading
-from evolabel.server.contexts.replay import restore
-from server.pumps import call, run, samples, seal, send
+from server.pumps import call, proven, run, samples, seal, send
 from server.test_http import serving
 
 LS = "/ls/pumps"
@@ -152,7 +151,7 @@ def test_an_annotation_trains_once_and_later_changes_are_corrections(served):
         assert bridge("/webhook", deleted(31, 99)).status_code == 201  # 99 was never sent
         assert worker.head.seq == head + 3
     with service.reader.connect() as connection:
-        assert restore(connection, worker.project.id, 9, from_start=True).state.seal() == seal(worker)
+        assert proven(connection).replay.seal == seal(worker)
 
 
 def test_a_change_of_an_annotation_that_is_not_known_makes_it_or_is_refused(served):

@@ -8,14 +8,11 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import classifier_bytes
 from evolabel.server.contexts import reading, verbs
-from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.verbs import ConflictError
-from evolabel.server.ops.check import check_project
 from evolabel.server.store.log import LogError, find_kinds
-from evolabel.server.store.projects import find_project
 from evolabel.server.store.schema import BLOB
 from server.conftest import on_sqlite
-from server.pumps import ANNA, call, run, samples, seal, send
+from server.pumps import ANNA, call, proven, run, samples, seal, send
 from server.test_http import P, serving
 
 FEATURES = ["pressure", "flow", "machine=M-01", "machine=M-02"]
@@ -36,11 +33,9 @@ def rows(n, seed=5):
 
 
 def replayed(service):
-    """Seal after a replay of the whole log, which `check` finds whole."""
-    worker = service.workers["pumps"]
+    """Seal after a replay of the whole log, which is whole."""
     with service.reader.connect() as connection:
-        check_project(connection, find_project(connection, "pumps"))
-        return restore(connection, worker.project.id, 9, from_start=True).state.seal()
+        return proven(connection).replay.seal
 
 
 def trained_file(labels=("leak", "wear"), features=FEATURES):

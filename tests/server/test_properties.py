@@ -10,19 +10,18 @@ from hypothesis import strategies as st
 from evolabel.errors import EvolabelError
 from evolabel.server.contexts import acts, verbs
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.replay import applied
+from evolabel.server.contexts.replay import apply_record
 from evolabel.server.contexts.rule_acts import RULE_KINDS
 from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.settings import HOUR, SECOND
 from evolabel.server.contexts.undo import undo_act, undo_cost
 from evolabel.server.contexts.worker import Worker
-from evolabel.server.ops.check import check_project
 from evolabel.server.service import Service
 from evolabel.server.store.engines import read_url
 from evolabel.server.store.log import FIRST_CHAIN, read_records
 from evolabel.server.store.projects import find_project
 from evolabel.server.store.schema import QUESTION
-from server.pumps import new_project, samples, seal
+from server.pumps import new_project, proven, samples, seal
 
 STREAM = [sample for sample, _ in samples(40)]
 KNOWN = [{**sample, "id": f"known {sample['id']}", "y": y} for sample, y in samples(85, seed=2)]
@@ -229,10 +228,10 @@ def check_log(service, rig):
     fold, state = Fold(), None
     with service.reader.connect() as connection:
         project = find_project(connection, rig.project.slug)
-        check_project(connection, project, replay=True)
+        proven(connection, rig.project.slug)
         for record in read_records(connection, project.id, 0, FIRST_CHAIN):
             fold.read(record)
-            state = applied(state, record)
+            state, _ = apply_record(state, record)
             assert rig.seals.get(record.seq) in (None, state.seal())  # cut here, the state is the one there was
         rows = connection.execute(QUESTION.select().where(QUESTION.c.project_id == project.id)).all()
     assert {row.number: row.cause or "open" for row in rows} == fold.status

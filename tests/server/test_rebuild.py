@@ -7,16 +7,13 @@ import pytest
 from evolabel.errors import DataError
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.rebuild import Amendments, RebuildPlan, rebuild_model
-from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.rule_list import rule_list
 from evolabel.server.contexts.settings import Label
 from evolabel.server.contexts.training import add_history, fit_planned, plan_fit, take_fitted
 from evolabel.server.contexts.undo import undo_act
-from evolabel.server.ops.check import check_project
 from evolabel.server.store.log import find_kinds
-from evolabel.server.store.projects import find_project
 from server.people import add_person
-from server.pumps import ANNA, BOB, call, run, samples, seal, send
+from server.pumps import ANNA, BOB, call, proven, run, samples, seal, send
 from server.test_acts import EVA, act, in_one_batch_that_breaks, numbers
 from server.test_http import P, serving
 
@@ -49,8 +46,7 @@ def check(service):
     """The log is whole, and a replay from its start gives the live state."""
     worker = service.workers["pumps"]
     with service.reader.connect() as connection:
-        check_project(connection, find_project(connection, "pumps"))
-        assert restore(connection, worker.project.id, 9, from_start=True).state.seal() == seal(worker)
+        assert proven(connection).replay.seal == seal(worker)
 
 
 def test_without_corrections_the_same_model_comes_out(service):
@@ -210,7 +206,7 @@ def test_the_command(command, sqlite, start):
     assert done.code == 0, done.err
     assert "seal before" in done.out
     assert command("serve", "rebuild", "no", *place).code == 2
-    assert command("serve", "check", "--replay", *place[:2]).code == 0
+    assert command("serve", "verify", "--from-start", *place[:2]).code == 0
 
 
 @pytest.mark.parametrize("cause", [DataError("no room"), ArithmeticError("broken")])

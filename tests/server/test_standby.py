@@ -179,16 +179,16 @@ def test_a_project_that_is_hidden_is_like_one_that_is_not_there(pair, database):
     assert hidden.json()["detail"] == absent.json()["detail"]
 
 
-def test_a_log_that_gives_another_outcome_here_is_refused_with_the_reason(pair, monkeypatch):
+def test_a_log_that_cannot_be_applied_here_is_refused_with_the_reason(pair, monkeypatch):
     follower, tries = pair[1].readable()["pumps"], []
 
-    def fail(connection, **settings):
-        tries.append(settings)
-        raise ReplayError("record 7 has another outcome")
+    def fail(connection, *place):
+        tries.append(place)
+        raise ReplayError("record 7 is odd")
 
-    monkeypatch.setattr(follower, "_restored", fail)
+    monkeypatch.setattr("evolabel.server.contexts.follower.restore", fail)
     follower.state = None
     for _ in range(3):
-        with pytest.raises(BusyError, match=r"cannot read the project \(record 7 has another outcome\)"):
+        with pytest.raises(BusyError, match=r"cannot read the project \(record 7 is odd\)"):
             follower.call(lambda desk: desk.seq)
     assert len(tries) == 1

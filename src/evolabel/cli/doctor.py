@@ -20,9 +20,9 @@ _FIRST_COMPILATION = "the first call compiles them, once, for about half a minut
 def doctor(*, json: bool = False) -> None:
     """Print versions, the state of compiled kernels, optional packages, and where data sets are looked for.
 
-    Exit code 0: everything needed is there. 1: compiled kernels cannot be stored, so that every start compiles them
-    anew. 3: a needed package is absent or too old. Absent optional packages change nothing; the command that installs
-    them is printed.
+    Exit code 0: everything needed is there. 1: there are no compiled kernels and they cannot be stored, so that every
+    start compiles them anew. 3: a needed package is absent or too old. Absent optional packages change nothing; the
+    command that installs them is printed.
 
     Example: `evolabel doctor`
 
@@ -40,7 +40,7 @@ def doctor(*, json: bool = False) -> None:
         raise MissingDependencyError(
             f"absent or too old: {', '.join(unusable)}; run: {sys.executable} -m pip install --upgrade evolabel"
         )
-    if not found["kernels"]["writable"]:
+    if not (found["kernels"]["writable"] or found["kernels"]["compiled"]):
         folder = found["kernels"]["folder"]
         raise OSError(f"{folder} cannot be written; set NUMBA_CACHE_DIR to a folder that can, for compiled kernels")
 
@@ -91,7 +91,7 @@ def _kernel_lines(kernels: dict[str, Any]) -> list[str]:
     """Return lines on the cache of compiled `kernels`."""
     state = f"those of {kernels['compiled']} source files, {kernels['megabytes']:.1f} MB"
     if not kernels["writable"]:
-        state = "cannot be stored there"
+        state = f"{state}, read-only" if kernels["compiled"] else "cannot be stored there"
     elif not kernels["compiled"]:
         state = f"none yet; {_FIRST_COMPILATION}"
     lines = [f"Compiled kernels: {state} (in {kernels['folder']})"]

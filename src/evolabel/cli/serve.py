@@ -15,7 +15,7 @@ from evolabel.errors import ParameterError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-    from evolabel.server.ops.check import Checked
+    from evolabel.server.ops.verify import Verified
 
 DEFAULT_DATABASE = "sqlite:///evolabel-data/evolabel.db"
 DEMO_DATABASE = "sqlite:///evolabel-data/demo.db"
@@ -47,7 +47,6 @@ def start(
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
     demo: Annotated[bool, Parameter(negative="")] = False,
-    keep_decisions: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Run the service until it is interrupted.
 
@@ -73,9 +72,6 @@ def start(
     demo
         Fill a project with samples of three pumps, whose questions a simulated annotator answers in part, and print a
         link with which to sign in. The database is evolabel-data/demo.db, unless another is given.
-    keep_decisions
-        After a crash and an upgrade: read the last records with the questions that were asked, though this version
-        would ask others. Its weights may differ in the last bits.
     """
     _load_packages()
     from evolabel.server.config import read_config
@@ -89,7 +85,7 @@ def start(
         "server.tls_cert": None if tls_cert is None else str(tls_cert),
         "server.tls_key": None if tls_key is None else str(tls_key),
     }
-    run_server(read_config(config, os.environ, flags).config, demo=demo, keep_decisions=keep_decisions)
+    run_server(read_config(config, os.environ, flags).config, demo=demo)
 
 
 @serve.command(name="config")
@@ -111,41 +107,36 @@ def print_config(*, config: _Config = None, database: Database = None) -> None:
 
 
 @serve.command
-def check(*, database: Database = None, replay: Annotated[bool, Parameter(negative="")] = False) -> None:
-    """Read every record of the database, and check the chain, the budget at each record, and the tables.
+def verify(
+    *,
+    database: Database = None,
+    from_start: Annotated[bool, Parameter(negative="")] = False,
+    without_replay: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Read every record of the database, check chain, budget and tables, and compare a replay with the log.
 
-    Parameters
-    ----------
-    database
-        As for `evolabel serve`.
-    replay
-        Also apply every record anew, and compare every outcome.
-    """
-    url = database_url(database)
-    from evolabel.server.ops.check import check_database
-
-    _print_checked(check_database(url, replay=replay))
-
-
-@serve.command
-def verify(*, database: Database = None, from_start: Annotated[bool, Parameter(negative="")] = False) -> None:
-    """Replay the log, and compare the state with that of every snapshot on the way.
+    Exit code 2 if this version of the program gives another outcome than the log has. The service runs with such a log
+    all the same: what was asked and predicted is taken from it.
 
     Parameters
     ----------
     database
         As for `evolabel serve`.
     from_start
-        Begin with the first record, not with the oldest snapshot of this version.
+        Replay from the first record on, not from the oldest snapshot of this version.
+    without_replay
+        Apply no record anew.
     """
     url = database_url(database)
+    from evolabel.server.contexts.replay import ReplayError
     from evolabel.server.ops.verify import verify_database
 
-    for slug, found in verify_database(url, from_start=from_start).items():
-        print_or_write(
-            f"{slug}: {found.records} records replayed behind record {found.start}, {found.compared} "
-            f"snapshots the same, seal {found.seal}\n",
-            None,
+    found = verify_database(url, from_start=from_start, replay=not without_replay)
+    _print_verified(found)
+    if different := [slug for slug, verified in found.items() if verified.replay and verified.replay.different]:
+        raise ReplayError(
+            f"{', '.join(different)}: this version gives other outcomes than the log has; nothing has to be done, or "
+            "run `evolabel serve rebuild` for a model that this version has made"
         )
 
 
@@ -168,7 +159,7 @@ def backup(to: Path, *, database: Database = None) -> None:
     if url.get_backend_name() == "postgresql":
         print_or_write(dump_line(url, to) + "\n", None)
         return
-    _print_checked(back_up(url, to))
+    _print_verified(back_up(url, to))
     print_message(
         f"{to} is whole; to restore it, stop the service, remove the files of the database "
         "(also those that end in -wal and -shm), copy it to their place, start the service"
@@ -350,15 +341,23 @@ def user(
         print_or_write(line + "\n", None)
 
 
-def _print_checked(found: "dict[str, Checked]") -> None:
-    """Print what a check has found, one line per project."""
-    for slug, checked in found.items():
-        seal = f", seal {checked.seal}" if checked.seal else ""
-        print_or_write(
-            f"{slug}: {checked.records} records whole, {checked.samples} samples, {checked.asked} questions asked, "
-            f"cost {checked.cost} of {checked.allowed:.1f} allowed{seal}\n",
-            None,
-        )
+def _print_verified(found: "dict[str, Verified]") -> None:
+    """Print what was `found` in each project, a line for what was read and one for the replay."""
+    for slug, verified in found.items():
+        lines = [
+            f"{slug}: {verified.records} records whole, {verified.samples} samples, {verified.asked} questions "
+            f"asked, cost {verified.cost} of {verified.allowed:.1f} allowed"
+        ]
+        if (replay := verified.replay) is not None:
+            lines.append(
+                f"{slug}: {replay.records} records replayed behind record {replay.start}, {replay.compared} snapshots "
+                f"compared, {replay.different} differences, seal {replay.seal}"
+            )
+            if replay.first is not None:
+                lines.append(
+                    f"{slug}: probabilities differ by at most {replay.furthest:.2g}; first difference: {replay.first}"
+                )
+        print_or_write("\n".join(lines) + "\n", None)
 
 
 def database_url(database: str | None) -> "URL":

@@ -11,14 +11,14 @@ are declared by `allocating_kernel` and count references.
 Machine code is kept in the user's cache folder, or in NUMBA_CACHE_DIR. Every file of kernels has a folder there, named
 by a hash of its source, of the sources of all kernels it imports, of the options of compilation and of
 NUMBA_BOUNDSCHECK. A change of any of them starts a new folder: numba itself checks the file of a kernel only, not the
-kernels it calls, and not the switch for bounds checks.
+kernels it calls, and not the switch for bounds checks. A folder that cannot be written to is read
+(`kernels.machine_code`).
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -29,6 +29,7 @@ from numba.core import types
 from evolabel._utils.folders import user_cache_folder
 from evolabel.kernels import progress  # not `from ...progress import`: no part of `cache_name`
 from evolabel.kernels.compiler import InnerCompiler, KernelCompiler
+from evolabel.kernels.machine_code import MachineCode
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -38,6 +39,7 @@ _typeof: Any = numba.typeof
 _unliteral: Any = types.unliteral
 _OPTIONS = {"fastmath": False, "error_model": "numpy", "_nrt": False}
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_CACHE = "_cache"  # of numba's dispatcher, which `cache=True` would set
 _TEMPLATES = "get_call_template", "get_overload"  # by which numba asks a callee for its types and its code
 
 progress.register_progress()
@@ -69,13 +71,11 @@ def cache_name(source: Path, package: Path, options: dict[str, object], bounds_c
 
 @cache
 def _cache_folder(source: Path) -> Path | None:
-    """Return the cache folder of the kernels in `source`, which is created; None if it cannot be written."""
+    """Return the cache folder of the kernels in `source`; None if the user has no home folder for it."""
     try:
-        folder = folder_of(source)
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+        return folder_of(source)
+    except RuntimeError:
         return None
-    return folder if os.access(folder, os.W_OK) else None
 
 
 def folder_of(source: Path) -> Path:
@@ -88,17 +88,6 @@ def all_caches() -> Path:
     return Path(os.environ.get("NUMBA_CACHE_DIR") or user_cache_folder()) / "evolabel" / "kernels"
 
 
-@contextmanager
-def _cached_in(folder: Path | None) -> Iterator[None]:
-    """Set numba's cache folder while a kernel is declared; kernels of other libraries keep theirs."""
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = str(folder or "")
-    try:
-        yield
-    finally:
-        _config.CACHE_DIR = before
-
-
 def _declare(function: F, **options: object) -> F:
     """Return `function` as a kernel that is compiled on its first call and cached where that is possible.
 
@@ -107,9 +96,9 @@ def _declare(function: F, **options: object) -> F:
     if _config.DISABLE_JIT:
         return cast(F, _compile(**{**_OPTIONS, **options})(function))
     folder = _cache_folder(Path(function.__code__.co_filename))
-    with _cached_in(folder):
-        make = _compile(cache=folder is not None, pipeline_class=KernelCompiler, **{**_OPTIONS, **options})
-        compiled: Any = make(function)
+    compiled: Any = _compile(pipeline_class=KernelCompiler, **{**_OPTIONS, **options})(function)
+    if folder is not None:
+        setattr(compiled, _CACHE, MachineCode(function, folder))
     callee = _declare_inner(function, **options)
     for name in _TEMPLATES:
         setattr(compiled, name, getattr(callee, name))

@@ -48,6 +48,17 @@ def model_checksum(arrays: Arrays, manifest: dict[str, Any]) -> str:
     return _sealed(arrays, manifest)[1]["sha256"]
 
 
+def stored_checksum(data: bytes) -> str:
+    """Return the checksum in the contents `data` of a model file, which `read_model_bytes` compares with the rest."""
+    return str(_header_of(data).get("sha256"))
+
+
+def _header_of(data: bytes) -> dict[str, str]:
+    """Return the texts in the header of the contents `data` of a model file."""
+    length = int.from_bytes(data[:8], "little")
+    return dict(json.loads(data[8 : 8 + length]).get("__metadata__") or {})
+
+
 def _sealed(arrays: Arrays, manifest: dict[str, Any]) -> tuple[Arrays, dict[str, str]]:
     """Return `arrays` as files hold them, and the header with `manifest` and checksum."""
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # arrays of shape () keep it
@@ -108,8 +119,7 @@ def read_model_bytes(data: bytes, name: str = "the model") -> tuple[Arrays, dict
 
     try:
         arrays = dict(load(data))
-        length = int.from_bytes(data[:8], "little")
-        header = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
+        header = _header_of(data)
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, MemoryError, RecursionError) as error:
         raise _not_a_model(name, error) from None
     return arrays, _checked_manifest(arrays, header, name)

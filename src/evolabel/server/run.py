@@ -26,11 +26,11 @@ _STOP_SECONDS = 10
 logger = logging.getLogger("evolabel.server")
 
 
-def run_server(config: ServerConfig, *, demo: bool = False, keep_decisions: bool = False) -> None:
+def run_server(config: ServerConfig, *, demo: bool = False) -> None:
     """Serve as `config` says until the process is stopped.
 
-    `demo`: a project is filled with samples, and a link to it is printed. `keep_decisions` as for `Service`. The port
-    is taken first, so that a process that cannot listen leaves the database as it is.
+    `demo`: a project is filled with samples, and a link to it is printed. The port is taken first, so that
+    a process that cannot listen leaves the database as it is.
     """
     set_up_logging(config.level, config.format)
     threadpool_limits(1)  # the same bits on every start
@@ -42,7 +42,6 @@ def run_server(config: ServerConfig, *, demo: bool = False, keep_decisions: bool
     try:
         service = Service(
             url,
-            keep_decisions=keep_decisions,
             limits=config.limits(),
             checkpoint=config.checkpoint == "own",
             retention=config.retention(),

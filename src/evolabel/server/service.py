@@ -56,8 +56,6 @@ class Service:
     ----------
     url : URL
         The database; its tables are made if there are none.
-    keep_decisions : bool
-        Whether a log that this version of the program would decide otherwise is read with the decisions in it.
     limits : ServiceLimits
     checkpoint : bool
         Whether the service moves SQLite's write-ahead log into the database; else another program does.
@@ -69,14 +67,12 @@ class Service:
         self,
         url: URL,
         *,
-        keep_decisions: bool = False,
         limits: ServiceLimits = DEFAULT_LIMITS,
         checkpoint: bool = True,
         retention: Retention | None = None,
     ) -> None:
         self.url = url
         self.limits = limits
-        self._keep_decisions = keep_decisions
         self._retention = retention
         self.pen = Pen(url, checkpoint=checkpoint)
         try:
@@ -203,7 +199,7 @@ class Service:
             for project in list_projects(connection):
                 if project.slug not in found and not self._stopped.is_set():
                     follower = Follower(project, self.pen, self.reader, self.limits)
-                    follower.follow(self._reads_log, keep_decisions=self._keep_decisions)
+                    follower.follow(self._reads_log)
                     found[project.slug] = follower
             self._followers = found
 
@@ -299,7 +295,7 @@ class Service:
 
     def _begin(self, project: Project, cause: str = "start") -> None:
         worker = Worker(project, self.pen, self.reader, self.limits)
-        worker.start(cause, keep_decisions=self._keep_decisions)
+        worker.start(cause)
         self.workers[project.slug] = worker
 
     def _make_tables(self) -> None:

@@ -4,11 +4,9 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from evolabel.server.app import create_app
-from evolabel.server.ops.check import check_project
 from evolabel.server.security.tokens import make_token
 from evolabel.server.store.people import find_or_insert_person
-from evolabel.server.store.projects import find_project
-from server.pumps import seal
+from server.pumps import proven, seal
 
 
 def client_of(service):
@@ -37,7 +35,7 @@ def assert_memory_is_the_log(service):
     worker = service.workers["pumps"]
     now = seal(worker)
     with service.reader.connect() as connection:
-        assert check_project(connection, find_project(connection, "pumps"), replay=True).seal == now
+        assert proven(connection).replay.seal == now
 
 
 def count(service, query):

@@ -16,13 +16,13 @@ def poisoned(monkeypatch):
     """The learner fails on one value, in the midst of a change."""
     sample = state.ProjectState._sample
 
-    def failing(self, payload, at):
-        outcome = sample(self, payload, at)
+    def failing(self, payload, at, decided):
+        outcome = sample(self, payload, at, decided)
         if POISON in payload["x"]:
             raise RuntimeError("no convergence")
         return outcome
 
-    monkeypatch.setitem(state.ProjectState._verbs, "sample", failing)
+    monkeypatch.setattr(state.ProjectState, "_sample", failing)
 
 
 def epochs(service):

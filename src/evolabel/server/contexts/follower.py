@@ -10,7 +10,7 @@ from typing import Any
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.jobs import BusyError, Job, refuse_all
 from evolabel.server.contexts.model_records import MODEL_KINDS
-from evolabel.server.contexts.replay import ReplayError, applied
+from evolabel.server.contexts.replay import ReplayError, apply_record, restore
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.lease_rows import read_leases
@@ -20,7 +20,7 @@ from evolabel.server.store.pen import NotWriterError
 STANDBY = "this server is the standby; send the request to the one that writes, or wait"
 """The refusal of a request that writes."""
 _LOOK_SECONDS = 1.0  # at most, between two looks at the log
-_UNREADABLE_SECONDS = 60.0  # between two tries to read a log that gives another outcome here
+_UNREADABLE_SECONDS = 60.0  # between two tries to read a log that cannot be applied here
 
 logger = logging.getLogger("evolabel.server")
 
@@ -28,16 +28,12 @@ logger = logging.getLogger("evolabel.server")
 class Follower(Worker):
     """Owns a copy of the state of one project that another process writes. Jobs may read it, none may record.
 
-    Before each batch of jobs, and once a second, the records that came since are applied, and each outcome is compared
-    with the one in the log, unless decisions are kept.
+    Before each batch of jobs, and once a second, the records that came since are applied.
     """
 
-    def follow(self, turn: AbstractContextManager[Any], *, keep_decisions: bool) -> None:
-        """Begin to take jobs; the thread makes the state from the log, in its `turn` among all followers.
-
-        `keep_decisions` as for `restore`.
-        """
-        self._turn, self._keep_decisions = turn, keep_decisions
+    def follow(self, turn: AbstractContextManager[Any]) -> None:
+        """Begin to take jobs; the thread makes the state from the log, in its `turn` among all followers."""
+        self._turn = turn
         self._refusal, self._next_try = "", 0.0
         self._thread.start()
 
@@ -56,7 +52,7 @@ class Follower(Worker):
         state, records = self.state, list[Record]()
         with self.reading() as connection:
             for record in read_records(connection, self.project.id, self.head.seq, self.head.chain):
-                state = applied(state, record, keep_decisions=self._keep_decisions)
+                state, _ = apply_record(state, record)
                 records.append(record)
                 self.head = self.head._replace(seq=record.seq, chain=record.chain)
             self.leases.restore(read_leases(connection, self.project.id))
@@ -66,7 +62,7 @@ class Follower(Worker):
             self.feed.publish(records, state)
 
     def _recover(self) -> None:
-        """Make the state from the log; where that gives another outcome here, the next try is a minute later."""
+        """Make the state from the log; where it cannot be applied here, the next try is a minute later."""
         try:
             super()._recover()
         except (LogError, ReplayError) as error:
@@ -74,10 +70,10 @@ class Follower(Worker):
             self._next_try = time.monotonic() + _UNREADABLE_SECONDS
             raise BusyError("standby", self._refusal) from error
 
-    def _rebuild(self, cause: str, *, keep_decisions: bool = False) -> None:
+    def _rebuild(self, cause: str) -> None:
         """Make the state from the newest snapshot and the log; nothing records the `cause`."""
         with self._turn, self.reading() as connection:
-            restored = self._restored(connection, keep_decisions=self._keep_decisions)
+            restored = restore(connection, self.project.id, self.head.epoch)
             self.leases.restore(read_leases(connection, self.project.id))
         self.state, self.head, self.replayed = restored.state, restored.head, restored.replayed
         self._last_at = max(self._last_at, restored.last_at)

@@ -13,9 +13,11 @@ from threadpoolctl import threadpool_info
 from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.kernels.cache_state import processor_name
-from evolabel.server.contexts.state import ProjectState
+from evolabel.persistence.model_file import SCHEMA, stored_checksum
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
+from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store.activity import COMMAND
-from evolabel.server.store.canonical import canonical, parsed
+from evolabel.server.store.canonical import canonical, digest, parsed
 from evolabel.server.store.log import FIRST_CHAIN, Head, LogError, Record, last_of_kinds, read_records, time_of
 from evolabel.server.store.snapshots import Snapshot, snapshots_of
 
@@ -24,11 +26,12 @@ logger = logging.getLogger("evolabel.server")
 _NOTHING = None, 0, FIRST_CHAIN, 0  # state, number, chain value and time before the first record
 IMPORT = "put it back by `evolabel serve import-log`, or restore a backup"
 """What to do where a payload is missing."""
+_ACTS = (*RULE_KINDS, UNDONE)
 _PACKAGES = ("evolabel", "numpy", "scipy", "numba")
 
 
 class ReplayError(EvolabelError, RuntimeError):
-    """A record, applied again, fails or has another outcome than the log says."""
+    """A record or a snapshot cannot be applied by this version of the program."""
 
 
 class Restored(NamedTuple):
@@ -44,50 +47,50 @@ class Restored(NamedTuple):
     last_at: int
 
 
-def restore(
-    connection: Connection, project_id: int, epoch: int, *, from_start: bool = False, keep_decisions: bool = False
-) -> Restored:
-    """Return the state after the last record of project `project_id` in this `epoch`.
+def restore(connection: Connection, project_id: int, epoch: int) -> Restored:
+    """Return the state after the last record of project `project_id` in this `epoch`, read through `connection`.
 
-    The log is read through `connection`, all of it if `from_start`, else behind the newest snapshot. LogError if it is
-    not whole, ReplayError at the first record whose outcome differs. With `keep_decisions` outcomes may differ: what
-    was asked is asked, whatever this version of the program would ask.
+    The log is read behind the newest snapshot that this version of the program can read, or from its first record on.
+    LogError if it is not whole, ReplayError if a record cannot be applied.
     """
-    state, seq, chain, at = _NOTHING if from_start else _newest(connection, project_id)
+    unread = list[str]()
+    state, seq, chain, at = _newest(connection, project_id, unread)
     start = seq
-    for record in read_records(connection, project_id, seq, chain):
-        state = applied(state, record, keep_decisions=keep_decisions)
-        seq, chain = record.seq, record.chain
+    try:
+        for record in read_records(connection, project_id, seq, chain):
+            state, _ = apply_record(state, record)
+            seq, chain = record.seq, record.chain
+    except ReplayError as error:
+        raise ReplayError("; ".join([str(error), *unread])) from error
     if state is None:
         raise LogError("the log of the project is empty; restore a backup")
     last_at = max(time_of(connection, project_id, seq), at if seq == start else 0)
     return Restored(state, Head(seq, chain, epoch), start, seq - start, last_at)
 
 
-def applied(state: ProjectState | None, record: Record, *, keep_decisions: bool = False) -> ProjectState:
-    """Return the state after `record`; ReplayError if it cannot be applied or its outcome is not the one in the log.
+def apply_record(state: ProjectState | None, record: Record) -> tuple[ProjectState, Facts]:
+    """Return the state after `record`, and the outcome that this version of the program would give it.
 
-    With `keep_decisions` the outcome in the log decides what is asked, and is not compared.
+    What was asked and predicted is taken from the log, so that the project goes on where the outcomes differ: `evolabel
+    serve verify` compares them. An act on a rule that is another one here is left out. ReplayError if the record cannot
+    be applied.
     """
     entry = record.entry
     if entry.payload is None:
         raise ReplayError(f"the payload of record {record.seq} is in the archive; {IMPORT}")
-    decided = entry.outcome if keep_decisions else None
     try:
         if state is None:
-            return ProjectState.created(entry.payload)
-        outcome = canonical(state.apply(entry.kind, record.applied_payload(), entry.at, decided))
+            state = ProjectState.created(entry.payload)
+            return state, {"seal": state.seal()}
+        return state, state.apply(entry.kind, record.applied_payload(), entry.at, entry.outcome)
     except Exception as error:
+        if state is not None and entry.kind in _ACTS and isinstance(error, EvolabelError):
+            logger.warning("record %d (%s) is left out: %s", record.seq, entry.kind, error)
+            return state, {"left_out": str(error)}
         raise ReplayError(
             f"record {record.seq} ({entry.kind}) cannot be applied ({type(error).__name__}: {error}); start the "
-            "version that wrote it once, or this one with --keep-decisions"
+            "version that wrote it"
         ) from error
-    if not keep_decisions and outcome != canonical(entry.outcome):
-        raise ReplayError(
-            f"record {record.seq} ({entry.kind}) has another outcome than before: {outcome[:200]} instead of "
-            f"{canonical(entry.outcome)[:200]}; start the version that wrote it once, or this one with --keep-decisions"
-        )
-    return state
 
 
 class LastStart(NamedTuple):
@@ -118,27 +121,45 @@ def _versions() -> dict[str, str]:
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
     blas = {f"{lib['internal_api']} {lib['version']} {lib.get('architecture', '')}".strip() for lib in libraries}
     processor = {"machine": platform.machine(), "processor": processor_name(), "blas": ", ".join(sorted(blas))}
-    return {**found, "python": platform.python_version(), **processor}
+    return {**found, "schema": str(SCHEMA), "python": platform.python_version(), **processor}
 
 
 def versions() -> dict[str, str]:
-    """Return what the bits of a model depend on: versions of packages and Python, the processor and its BLAS."""
+    """Return what the bits of a model depend on: packages, the schema of files, Python, the processor and its BLAS."""
     return dict(_versions())
 
 
-def _newest(connection: Connection, project_id: int) -> tuple[ProjectState | None, int, bytes, int]:
-    """Return state, number, chain value and time of the newest snapshot that is whole; `_NOTHING` without one."""
+def _newest(connection: Connection, project_id: int, unread: list[str]) -> tuple[ProjectState | None, int, bytes, int]:
+    """Return state, number, chain value and time of the newest snapshot that can be read; `_NOTHING` without one.
+
+    A sentence on each newer one is appended to `unread`.
+    """
     for snapshot in snapshots_of(connection, project_id):
-        if (state := loaded_state(snapshot)) is not None:
-            return state, snapshot.seq, snapshot.chain, snapshot.at
-        logger.error("snapshot %d is damaged; an older one or the whole log gives the same state", snapshot.seq)
+        try:
+            return load_state(snapshot), snapshot.seq, snapshot.chain, snapshot.at
+        except ReplayError as error:
+            unread.append(str(error))
+            logger.error("%s; an older one or the whole log is read", error)
     return _NOTHING
 
 
-def loaded_state(snapshot: Snapshot) -> ProjectState | None:
-    """Return the state in `snapshot`, or None if it is damaged."""
+def load_state(snapshot: Snapshot) -> ProjectState:
+    """Return the state in `snapshot`; ReplayError, which names the version that wrote it, if it cannot be read."""
     try:
         state = ProjectState.restored(parsed(snapshot.state), ActiveLearner.from_bytes(snapshot.data))
-    except (EvolabelError, ValueError, KeyError, TypeError):
+        if digest(stored_checksum(snapshot.data) + snapshot.state).hex() != snapshot.seal:
+            raise ReplayError("it is damaged")
+    except (EvolabelError, ValueError, KeyError, TypeError) as error:
+        writer = parsed(snapshot.versions).get("evolabel", "of an unknown version")
+        raise ReplayError(
+            f"the snapshot at record {snapshot.seq}, of evolabel {writer}, cannot be read ({error})"
+        ) from error
+    return state
+
+
+def loaded_state(snapshot: Snapshot) -> ProjectState | None:
+    """Return the state in `snapshot`, or None if it cannot be read."""
+    try:
+        return load_state(snapshot)
+    except ReplayError:
         return None
-    return state if state.seal() == snapshot.seal else None

@@ -162,7 +162,7 @@ class ProjectState:
         """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
 
         Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules. `decided`
-        is the outcome that the record had in another model: what was asked there is asked here.
+        is the outcome that the record has in the log: what was asked then is asked, whatever is returned.
         """
         if kind in MODEL_KINDS:
             return change_model(self, kind, payload)
@@ -171,8 +171,8 @@ class ProjectState:
         before = count_events(self.learner)
         if kind in RULE_KINDS:
             outcome = change_rules(self.learner, kind, payload)
-        elif kind == "sample" and decided is not None:
-            outcome = self._sample_as_decided(payload, at, decided)
+        elif kind == "sample":
+            outcome = self._sample(payload, at, decided)
         else:
             outcome = self._verbs[kind](self, payload, at)
         if events := events_since(self.learner, before):
@@ -214,68 +214,62 @@ class ProjectState:
         """
         return self.learner.explain(self._encoded(cells)[0], turns=turns)
 
-    def _sample(self, payload: Facts, at: int) -> Facts:
+    def _sample(self, payload: Facts, at: int, decided: Facts | None) -> Facts:
+        """Count a sample with the question that the outcome `decided` has, or else with that of this model.
+
+        What this model would ask is returned.
+        """
         outcome, query = self.predict(payload["x"])
-        asked = [name for name, is_asked in zip(self.label_names, query.labels.tolist(), strict=False) if is_asked]
-        given: Answers | None = payload.get("y")
         self.seen += 1
-        limit = None if given is not None or not query.asked else self._limit(at)
-        is_open = query.asked and given is None and limit is None
+        outcome |= {"number": self.seen, **self._decision(query, payload.get("y"), at)}
+        decided = outcome if decided is None else decided
+        question, given, asked = decided["question"], payload.get("y"), _labels_asked(decided)
+        if asked and asked != _labels_asked(outcome):
+            query = self.learner.pending[self.learner.mark_pending(query, asked)]
         if given is not None:
-            outcome |= self._learn_given(query, asked, payload)
-        elif limit is not None:
-            self.learner.pass_by(query, held=True)
-        elif is_open:
-            self.learner.mark_pending(query)
+            self._learn_given(query, payload, is_paid=bool(asked))
+        elif question is not None:
+            if query.number is None:
+                self.learner.mark_pending(query)
+            self._open(query, asked, decided["labels"], at)
+        elif query.asked:
+            self.learner.pass_by(query, held="held" in decided)
         else:
             self.learner.update(query, None)
-        outcome["number"], outcome["question"] = self.seen, None
-        if limit is not None:
-            outcome["held"] = limit
-        if is_open:
-            outcome["question"] = self._opened(query, asked, outcome["labels"], at)
         return outcome
+
+    def _decision(self, query: Query, given: Answers | None, at: int) -> Facts:
+        """Return what this model decides on a sample at time `at`: the question, the limit that stops it, what is paid.
+
+        A question about labels that were `given` with the sample is paid if it is answered by them.
+        """
+        asked = [name for name, is_asked in zip(self.label_names, query.labels.tolist(), strict=False) if is_asked]
+        if given is not None:
+            paid = asked if all(given.get(name) is not None for name in asked) else []
+            return {"question": None, **({"paid": paid} if paid else {})}
+        if not query.asked:
+            return {"question": None}
+        if (limit := self._limit(at)) is not None:
+            return {"question": None, "held": limit}
+        reasons = {name: list(why) for name, why in zip(asked, query.label_reasons, strict=True)}
+        needed = answers_needed(self.settings, self.n_questions)
+        return {"question": {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}}
 
     def _limit(self, at: int) -> str | None:
         """Return the limit that stops a question at time `at`, or None."""
         waiting = len([question for question in self.open.values() if not question.responses])
         return held_back(self.settings, waiting, self.asked_at, at, paused=self.paused)
 
-    def _sample_as_decided(self, payload: Facts, at: int, decided: Facts) -> Facts:
-        """Count a sample with the question, or without one, that the outcome `decided` has."""
-        query, given, question = self.predict(payload["x"])[1], payload.get("y"), decided["question"]
-        self.seen += 1
-        if asked := decided.get("paid", []) if question is None else question["labels"]:
-            query = self.learner.pending[self.learner.mark_pending(query, asked)]
-        if given is not None:
-            if asked or not query.asked:
-                self.learner.update(query, self._row(given))
-            else:
-                self._teach_passed(query, payload)
-        elif question is not None:
-            self._opened(query, asked, decided["labels"], at)
-        elif query.asked:
-            self.learner.pass_by(query, held="held" in decided)
-        else:
-            self.learner.update(query, None)
-        return dict(decided)
-
-    def _learn_given(self, query: Query, asked: list[str], payload: Facts) -> Facts:
-        """Count and learn a sample whose labels came with it; a question about `asked` is paid if it is answered."""
-        given = payload["y"]
-        if all(given.get(name) is not None for name in asked):
-            self.learner.update(query, self._row(given))
-            return {"paid": asked} if asked else {}
-        self._teach_passed(query, payload)
-        return {}
-
-    def _teach_passed(self, query: Query, payload: Facts) -> None:
-        """Count the sample of `query` as not asked, and learn the labels in its `payload`."""
+    def _learn_given(self, query: Query, payload: Facts, *, is_paid: bool) -> None:
+        """Count and learn a sample whose labels came with it: an answer if its question `is_paid` or it has none."""
+        if is_paid or not query.asked:
+            self.learner.update(query, self._row(payload["y"]))
+            return
         self.learner.pass_by(query)
         self.learner.teach(self._encoded(payload["x"])[0], self._row(payload["y"]))
 
-    def _opened(self, query: Query, asked: list[str], said: list[str], at: int) -> Facts:
-        """Keep the question of `query` about the labels `asked`, of which the model has `said` some, and return it."""
+    def _open(self, query: Query, asked: list[str], said: list[str], at: int) -> None:
+        """Keep the question of `query` about the labels `asked`, of which the model has `said` some."""
         needed = answers_needed(self.settings, self.n_questions)
         self.n_questions += 1
         self.asked_at.append(at)
@@ -283,8 +277,6 @@ class ProjectState:
             self.asked_at.popleft()
         pending = self.learner.bucket.seen  # a sample without any value is no sample for the learner
         self.open[self.seen] = OpenQuestion(self.seen, pending, asked, said, query.cost, at, needed)
-        reasons = {name: list(why) for name, why in zip(asked, query.label_reasons, strict=True)}
-        return {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}
 
     def _answer(self, payload: Facts, at: int) -> Facts:
         return self._respond(payload, at, "submitted", payload["answers"])
@@ -364,7 +356,6 @@ class ProjectState:
     _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         **dict.fromkeys(("epoch.started", "library.changed", "rebuild.failed", "fit.failed", "undo.failed"), _epoch),
         "redacted": lambda state, payload, at: {},
-        "sample": _sample,
         "answer": _answer,
         "refusal": _refusal,
         "withdrawal": _withdrawal,
@@ -398,3 +389,9 @@ class ProjectState:
         """Return `answers` in the order of the labels, NaN for those not answered."""
         given = (answers.get(name) for name in self.label_names)
         return [math.nan if value is None else float(value) for value in given]
+
+
+def _labels_asked(outcome: Facts) -> list[str]:
+    """Return the labels that the `outcome` of a sample asks about, or that were paid because they came with it."""
+    question = outcome["question"]
+    return list(outcome.get("paid", []) if question is None else question["labels"])

@@ -27,7 +27,7 @@ from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.limits import DEFAULT_LIMITS, ServiceLimits
 from evolabel.server.contexts.model_records import MODEL_KINDS
 from evolabel.server.contexts.questions import next_change
-from evolabel.server.contexts.replay import ReplayError, Restored, find_last_start, restore, versions
+from evolabel.server.contexts.replay import find_last_start, restore, versions
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.snapshot_writer import SnapshotWriter
@@ -101,9 +101,9 @@ class Worker:
 
     # ------------------------------------------------------------------ from other threads
 
-    def start(self, cause: str = "start", *, keep_decisions: bool = False) -> None:
-        """Make the state from the log for this `cause`, and begin to take jobs; `keep_decisions` as for `restore`."""
-        self._rebuild(cause, keep_decisions=keep_decisions)
+    def start(self, cause: str = "start") -> None:
+        """Make the state from the log for this `cause`, and begin to take jobs."""
+        self._rebuild(cause)
         self._thread.start()
         self.effects.start()
 
@@ -287,11 +287,8 @@ class Worker:
             time.sleep(_RETRY_SECONDS)
             raise
 
-    def _rebuild(self, cause: str, *, keep_decisions: bool = False) -> None:
-        """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record.
-
-        `keep_decisions` as for `restore`, if this version of the program would decide otherwise.
-        """
+    def _rebuild(self, cause: str) -> None:
+        """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record."""
         self.state = None
         self.counters.rebuilds[cause] += 1
         self._snapshots.finish()
@@ -302,7 +299,7 @@ class Worker:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:
             last_start = find_last_start(connection, self.project.id)
-            restored = self._restored(connection, keep_decisions=keep_decisions)
+            restored = restore(connection, self.project.id, self.head.epoch)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
             self.leases.restore(read_leases(connection, self.project.id))
         self._read_names()
@@ -317,18 +314,8 @@ class Worker:
         records = self._commit([NewRecord(k, p, restored.state.apply(k, p, at), at) for k, p in entries])
         self.state = restored.state
         self.feed.publish(records, restored.state)
-        if changed or keep_decisions:
-            self._snapshots.begin(restored.state, self.head, at, "library")
-
-    def _restored(self, connection: Connection, *, keep_decisions: bool) -> Restored:
-        """Return the state that the log gives; if it gives another outcome, that by the decisions in the log."""
-        try:
-            return restore(connection, self.project.id, self.head.epoch)
-        except ReplayError as error:
-            if not keep_decisions:
-                raise
-            logger.warning("what was asked is kept, though this version decides otherwise: %s", error)
-        return restore(connection, self.project.id, self.head.epoch, keep_decisions=True)
+        if changed or restored.replayed:  # else the next start would replay as many records
+            self._snapshots.begin(restored.state, self.head, at, "library" if changed else cause)
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""

@@ -9,14 +9,14 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
-from evolabel.server.ops.check import Checked, check_database
+from evolabel.server.ops.verify import Verified, verify_database
 from evolabel.server.store.backups import note_backup
 from evolabel.server.store.engines import read_url
 
 _PAGES = 1000  # copied at a time, so that the service can write in between
 
 
-def back_up(url: URL, to: Path) -> dict[str, Checked]:
+def back_up(url: URL, to: Path) -> dict[str, Verified]:
     """Copy the SQLite database at `url` to the new file `to`; return what the check of the copy found, by project.
 
     A copy that is not whole is removed, and LogError says what is wrong with it.
@@ -31,7 +31,7 @@ def back_up(url: URL, to: Path) -> dict[str, Checked]:
     unchecked = to.with_name(to.name + ".unchecked")
     try:
         _copy(source, unchecked)
-        found = check_database(read_url(f"sqlite:///{unchecked.absolute()}"))
+        found = verify_database(read_url(f"sqlite:///{unchecked.absolute()}"), replay=False)
         os.replace(unchecked, to)
         with contextlib.suppress(OSError):  # the copy is good without the note
             note_backup(url, time.time_ns() // 1000, to.stat().st_size)

@@ -25,8 +25,10 @@ def warm_up(folder: Path) -> int:
         worker = service.workers["warm-up"]
         rows = np.random.default_rng(0).normal(size=(_SAMPLES, 2)).tolist()
         samples = [{"x": [a, b], "y": {"x": a > 0.0, "y": b > 0.5}} for a, b in rows]
-        worker.submit(lambda desk: verbs.send_samples(desk, samples, Origin())).result()
-        return int(worker.submit(lambda desk: desk.state.learner.classifier.n_rules_).result())
+        worker.call(lambda desk: verbs.send_samples(desk, samples, Origin()))
+        worker.call(lambda desk: desk.state.decide(rows))  # the effect of an answer
+        worker.call(lambda desk: desk.state.explain(rows[0], 3))
+        return int(worker.call(lambda desk: desk.state.learner.classifier.n_rules_))
     finally:
         service.stop()
 

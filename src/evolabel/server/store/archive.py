@@ -1,7 +1,7 @@
 """Payloads of old samples in files outside the database: written, removed from the log, and put back.
 
 A record stays in the log with its key, its outcome, the hash of its payload and its chain value, so retries and
-`evolabel serve check` work as before. Only a replay from the first record on needs the files.
+`evolabel serve verify` work as before. Only a replay from the first record on needs the files.
 """
 
 import gzip

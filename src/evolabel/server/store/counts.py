@@ -44,6 +44,14 @@ class Counted:
         for label, n in numbers.items():
             self.sums[PER_HOUR_LABEL.name][hour_of(at), label][column] += n
 
+    def take_before(self, at: int | None) -> "Counted":
+        """Return the sums of minutes and hours before those of time `at`, which are counted no further; all if None."""
+        taken, first = Counted(), {PER_MINUTE.name: minute_of, PER_HOUR_LABEL.name: hour_of}
+        for name, sums in self.sums.items():
+            for key in [key for key in sums if at is None or key[0] < first[name](at)]:
+                taken.sums[name][key] = sums.pop(key)
+        return taken
+
     def rows(self, table: Table, project_id: int) -> list[dict[str, Any]]:
         """Return the rows of `table` for project `project_id`, with 0 for what did not happen."""
         keys, columns = _columns(table)
