@@ -54,6 +54,30 @@ def test_one_row_is_explained(command, plant_model, plant):
     assert outputs == pytest.approx([label["output"] for label in document["labels"]], abs=1e-12)
 
 
+@pytest.mark.parametrize("form", ["IF heat BELOW 0 THEN fault_a UNLIKELY", "IF heat ABOVE 0 THEN fault_a LIKELY"])
+def test_a_row_is_explained_beside_a_rule_that_ends_at_0(command, plant_model, plant, form):
+    clf = EvolvingFuzzyClassifier.load(plant_model)
+    clf.rulebook.add(form)
+    clf.save(plant_model)
+    for row in range(4):
+        told = command("explain", plant_model, "--row", row, "--data", plant)
+        assert (told.code, told.err) == (0, "")
+        assert "if heat went from " in told.out
+
+
+@pytest.mark.parametrize("scale", ["e-320", "e18"])
+def test_rows_of_tiny_and_of_huge_values_are_explained(command, tmp_path, scale):
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    file, model = tmp_path / "rows.csv", tmp_path / "model.safetensors"
+    file.write_text("a,b,on\n" + "".join(f"{a:.4f}{scale},{b:.4f}{scale},{int(a > 0)}\n" for a, b in rows))
+    data = from_csv(file, ["on"])
+    EvolvingFuzzyClassifier(max_rules=4).fit(data.X, data.Y).name_columns(["a", "b"], ["on"]).save(model)
+    for row in range(4):
+        told = command("explain", model, "--row", row, "--data", file)
+        assert (told.code, told.err) == (0, "")
+        assert " inf" not in told.out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from choices import examples, only_quick
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
+from evolabel.explain.changed_rows import rounded_away
 from evolabel.explain.counterfactuals import change_texts
 from evolabel.streams import DriftingStream
 
@@ -52,6 +55,25 @@ def written_rules():
     return clf, rows
 
 
+def rules_that_end_at_0():
+    X, Y = DriftingStream(n_features=4, n_labels=3, drift_every=0, seed=3).take(400)
+    clf = EvolvingFuzzyClassifier(max_rules=8).fit(X, Y)
+    clf.rulebook.add("IF x0 BELOW 0 THEN label0 UNLIKELY, label1 LIKELY")
+    clf.rulebook.add("IF x1 ABOVE 0 THEN label0 LIKELY, label2 UNLIKELY")
+    return clf, X[:80]
+
+
+def nanoseconds_of_a_clock_that_moved():
+    """One step of such a number is 256, so a reading of 0 and one of 1 are corrected to the same number."""
+    X = np.random.default_rng(0).normal(size=(2680, 3))
+    Y = (X + 0.3 * X[:, [1, 2, 0]] > 0.0).astype(float)
+    X = 1.7e18 + 1e15 * X
+    X[1500:, 0] += 1.2e16
+    clf = EvolvingFuzzyClassifier(max_rules=6).fit(X[:600], Y[:600]).partial_fit(X[600:2600], Y[600:2600])
+    assert any(" if x0 (read 1." in str(clf.explain(x)) for x in X[2600:])
+    return clf, X[2600:]
+
+
 def large_numbers():
     """Values like times in seconds, of which four digits say nothing."""
     X, Y = pump_rows(2500)
@@ -83,8 +105,9 @@ def asked():
 
 STREAMS = [
     *(drifting, gaps_and_texts, without_threshold_rules, moved_sensor, written_rules, large_numbers),
-    *(chosen_thresholds, paper, asked),
+    *(rules_that_end_at_0, nanoseconds_of_a_clock_that_moved, chosen_thresholds, paper, asked),
 ]
+MENDED = rules_that_end_at_0, nanoseconds_of_a_clock_that_moved
 
 
 def offered(why):
@@ -97,7 +120,7 @@ def offered(why):
             yield label, found[1] == "on", found[2], found[4] if found[5] is None else found[5]
 
 
-@pytest.mark.parametrize("stream", only_quick(STREAMS, drifting, moved_sensor, written_rules, paper))
+@pytest.mark.parametrize("stream", only_quick(STREAMS, drifting, moved_sensor, written_rules, *MENDED, paper))
 def test_the_printed_change_turns_the_label(stream):
     clf, rows = stream()
     rows = rows[: examples(150)]
@@ -144,3 +167,31 @@ def test_both_values_are_printed_with_the_digits_that_tell_them_apart():
     assert change_texts(1700000123.25, 1700000210.0) == ("1700000120", "1700000210")
     assert change_texts(0.0, 3.272) == ("0", "3.272")
     assert change_texts(12345.678, 1.25e-7) == ("12350", "1.25e-07")
+
+
+values = st.floats(-1e100, 1e100)
+
+
+@given(value=values, start=values)
+@example(value=5e-324, start=-1.0)
+@example(value=-5e-324, start=1e100)
+@example(value=2.2e-313, start=-1e14)
+@example(value=1e-320, start=3e-320)
+@example(value=3e-308, start=3e-308 + 5e-324)
+def test_a_rounded_change_is_finite_and_at_least_as_large(value, start):
+    rounded = rounded_away(value, start)
+    if abs(value - start) > 1e-9 * abs(value):  # nearer numbers may have no other one between them
+        assert min(start, rounded) <= value <= max(start, rounded)
+    assert np.isfinite(rounded)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-308, 1e-160, 1e99])
+def test_values_near_the_smallest_and_largest_numbers_are_explained(scale):
+    X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=3).take(300)
+    X = X / np.abs(X).max() * scale
+    clf = EvolvingFuzzyClassifier(max_rules=6).fit(X, Y)
+    clf.rulebook.add("IF x0 BELOW 0 THEN label0 UNLIKELY")
+    for x in X[: examples(100)]:
+        why = clf.explain(x)
+        assert all(np.isfinite(change.after) for change in why.counterfactuals if change)
+        assert np.isfinite(why.total).all()

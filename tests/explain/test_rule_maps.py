@@ -12,6 +12,7 @@ from evolabel.explain import figures
 from evolabel.explain.figures.all_figures import all_figures
 from evolabel.explain.figures.canvas import figure_of
 from evolabel.explain.figures.planes import discriminants, plane_of
+from evolabel.streams import DriftingStream
 
 
 @pytest.mark.parametrize("kind", ["six_rules", "rotated_rules"])
@@ -163,3 +164,12 @@ def test_names_of_many_rules_do_not_hide_those_of_the_best_supported(many_rules)
     boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.texts]
     for i in range(6):
         assert not any(boxes[i].overlaps(other) for j, other in enumerate(boxes) if j != i)
+
+
+def test_rules_over_features_that_hardly_vary_are_drawn_as_lines():
+    """Their covariance on the plane of both discriminants has no Cholesky factor."""
+    X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=3).take(200)
+    clf = EvolvingFuzzyClassifier(max_rules=4).fit(1e-300 * X, Y)
+    ax = figures.rule_map(clf)
+    assert all(np.isfinite(patch.get_xy()).all() for patch in ax.patches)
+    assert ax.patches

@@ -162,6 +162,12 @@ def test_equal_values_have_a_range_of_width_zero():
     assert (rows[0].state, rows[0].value, rows[0].dot) == ("", "2.00", 20.0)
 
 
+def test_the_curve_of_the_smallest_numbers_has_places():
+    recent = [[place * 5e-324] for place in range(60)]
+    curve = feature_rows([Feature("a")], {"a": 0.0}, recent, recent)[0].curve
+    assert (curve.points[:8], curve.points[-10:]) == ("0.0,88.0", "100.0,12.0")
+
+
 def test_texts_have_no_mark_of_haste():
     for key, text in catalogue().items():
         assert "!" not in text, key

@@ -1,14 +1,16 @@
 """Samples as they are read by the API: pages of them, what is hidden, what people said, explanations, own answers."""
 
+import re
+
 import pytest
 from fastapi.testclient import TestClient
 
 from evolabel.server.app import create_app
-from evolabel.server.contexts import verbs
+from evolabel.server.contexts import acts, verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.security.first_token import create_token
 from server.conftest import on_sqlite
-from server.people import add_person, ask
+from server.people import add_person, ask, browser
 from server.pumps import ANNA, call, run, samples
 
 P = "/api/v1/projects/pumps"
@@ -104,6 +106,29 @@ def test_parts_of_an_explanation_add_up_and_its_changes_turn_the_label(service, 
     assert get("/samples/30/explanation?label=rust").status_code == 404
     assert get("/samples/999/explanation").status_code == 404
     assert get("/samples/id:s30/explanation").json()["number"] == 31
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-320, 1.7e18])
+@pytest.mark.parametrize("form", ["IF pressure BELOW 0 THEN leak LIKELY", "IF pressure ABOVE 0 THEN leak UNLIKELY"])
+def test_samples_are_explained_beside_a_rule_that_ends_at_0(service, anna, form, scale):
+    get, origin = anna
+    worker = service.workers["pumps"]
+    call(worker, verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    stream = [({"x": {**sample["x"], "pressure": sample["x"]["pressure"] * scale}}, y) for sample, y in samples(60)]
+    run(worker, stream, origin)
+    call(worker, acts.act, "rule.added", {"form": form}, ANNA)
+    worker.view.forget()
+    page = browser(service, add_person(service, "eva", "expert"))
+    offered = []
+    for number in range(30, 40):
+        found = get(f"/samples/{number}/explanation?label=leak")
+        assert found.status_code == 200
+        offered += [turn["after"] for turn in found.json()["now"]["turns"] if turn["feature"] == "pressure"]
+        shown = page.get(f"/p/pumps/samples/{number}?label=leak")
+        assert shown.status_code == 200
+        assert not re.search(r"\b(nan|inf)\b", shown.text)
+    assert offered
+    assert not any(0.0 < abs(after) < 1e-9 * scale for after in offered)  # not the smallest number of all
 
 
 def test_own_answers_with_what_the_model_said_and_those_of_others_for_operators(service, sqlite, anna):

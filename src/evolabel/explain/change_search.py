@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evolabel.core.members.mixture import as_read
 from evolabel.core.protocols import Model
 from evolabel.explain.changed_rows import (
     FeatureChange,
     Texts,
-    as_read,
     changed_row,
     rounded_away,
     sized_change,
@@ -151,5 +151,5 @@ def _moved(model: Model, x: FloatArray, moves: list[tuple[int, float]]) -> Float
     places = np.arange(len(moves)), [j for j, _ in moves]
     scores[places] = [score for _, score in moves]
     rows = np.repeat(x[None], len(moves), axis=0)
-    rows[places] = as_read(model, model.scaler.inverse(scores))[places]
+    rows[places] = as_read(model.trained(), model.scaler.inverse(scores))[places]
     return rows

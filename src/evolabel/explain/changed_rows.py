@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.members.mixture import corrected
 from evolabel.core.protocols import Model
 from evolabel.explain.terms import scaled_moments
 from evolabel.explain.text_columns import flag_features, text_columns
 from evolabel.typing import FloatArray
 
 DIGITS = 4  # printed of a value; more where the change is smaller
+_TINY = float(np.finfo(np.float64).tiny)  # what is smaller is printed with the digits of the change: it lies beside 0
+_LAST_PLACE = -323  # power of ten below which there are no numbers
 
 Texts = dict[int, list[int]]
 """For each 0/1 feature of a categorical column the features of the whole column, by their numbers; none for a flag."""
@@ -53,13 +54,6 @@ def sized_change(model: Model, x: FloatArray, j: int, value: float, texts: Texts
     return FeatureChange(j, value, float(np.linalg.norm(moved)))
 
 
-def as_read(model: Model, X: FloatArray) -> FloatArray:
-    """Return the corrected rows `X` as sensors of `model` read them, those that have moved included."""
-    rules = model.trained()
-    at_0, at_1 = (corrected(rules, np.full((1, X.shape[1]), end)) for end in (0.0, 1.0))
-    return np.asarray((X - at_0) / (at_1 - at_0))
-
-
 def rounded_away(value: float, start: float) -> float:
     """Return `value` with four digits, not nearer to `start` than it is; with more where the two are closer.
 
@@ -67,13 +61,15 @@ def rounded_away(value: float, start: float) -> float:
     --------
     >>> rounded_away(5.30251, 6.344), rounded_away(1400.12, 1390.0), rounded_away(0.0, 1.0)
     (5.302, 1401.0, 0.0)
-    >>> rounded_away(1700000210.123, 1700000123.25)
-    1700000211.0
+    >>> rounded_away(1700000210.123, 1700000123.25), rounded_away(5e-324, -1.2)
+    (1700000211.0, 0.001)
     """
     if value == 0.0 or value == start or not np.isfinite(value):
         return value
-    first = int(np.floor(np.log10(abs(value))))
-    last = min(first - DIGITS + 1, int(np.floor(np.log10(abs(value - start)))) - 1)
+    change = abs(value - start)
+    first = int(np.floor(np.log10(abs(value) if abs(value) >= _TINY else max(abs(value), change))))
+    last = max(min(first - DIGITS + 1, int(np.floor(np.log10(change))) - 1), _LAST_PLACE)
     unit = 10.0**last
-    steps = np.ceil(value / unit) if value > start else np.floor(value / unit)
+    steps = value / unit or np.copysign(0.5, value)  # of a value beside 0 the quotient may be too small for a number
+    steps = np.ceil(steps) if value > start else np.floor(steps)
     return float(f"{steps * unit:.{min(first - last + 1, 17)}g}")

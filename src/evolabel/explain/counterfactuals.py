@@ -16,14 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.core.members.mixture import corrected
+from evolabel.core.members.mixture import as_read, corrected
 from evolabel.core.protocols import Model
 from evolabel.explain.change_search import TurnFunction, search_changes
 from evolabel.explain.changed_rows import (
     DIGITS,
     FeatureChange,
     Texts,
-    as_read,
     changed_row,
     column_texts,
     rounded_away,
@@ -179,7 +178,7 @@ def _across_edges(model: Model, x: FloatArray, edges: tuple[PathEdge, ...], text
     for j, value in sorted(values):
         row = real.copy()
         row[j] = value
-        after = value if j in texts else rounded_away(float(as_read(model, row[None])[0, j]), float(x[j]))
+        after = value if j in texts else rounded_away(float(as_read(model.trained(), row[None])[0, j]), float(x[j]))
         changes.append(sized_change(model, x, j, after, texts))
     return changes
 
@@ -248,7 +247,7 @@ def _candidates(
     scores = np.zeros((len(longer), len(x)))
     for row, (c, j, factor) in zip(scores, longer, strict=True):
         row[j] = z[j] + factor * step[c, j]
-    raw = as_read(model, scaler.inverse(scores))
+    raw = as_read(model.trained(), scaler.inverse(scores))
     for values, (c, j, factor) in zip(raw, longer, strict=True):
         found[c].append(FeatureChange(j, rounded_away(float(values[j]), float(x[j])), factor * float(size[c, j])))
     return found

@@ -1,5 +1,7 @@
 """What all members of a rule base answer together. Of a rule base without members it is what the rules answer."""
 
+from typing import Any
+
 import numpy as np
 
 from evolabel.core.members.following import FollowingRules
@@ -16,14 +18,16 @@ from evolabel.core.rules.weights import (
     weights_of_all,
 )
 from evolabel.core.sizes import check_rows, misfit
-from evolabel.kernels.compile import direct
+from evolabel.kernels.compile import direct, interpreted
 from evolabel.kernels.members.mixer import mix_rows, standard_rows
-from evolabel.kernels.members.sensors import correct_rows
+from evolabel.kernels.members.sensors import correct_rows, uses_new_view
+from evolabel.kernels.members.state import FACTOR, NEW_FACTOR, NEW_OFFSET, OFFSET
 from evolabel.typing import FloatArray
 
 _NO_OUTPUTS = np.empty((0, 0))
 
 _mix_rows, _standard_rows, _correct_rows = direct(mix_rows), direct(standard_rows), direct(correct_rows)
+_uses_new_view: Any = interpreted(uses_new_view)
 
 
 def mixed_answers(
@@ -76,6 +80,15 @@ def corrected(rules: RuleBase, X: FloatArray) -> FloatArray:
     out = np.empty(rows.shape)
     _correct_rows(rules.packed_members, rows, out)
     return out
+
+
+def as_read(rules: RuleBase, X: FloatArray) -> FloatArray:
+    """Return the corrected rows `X` as the sensors read them now: what `corrected` returns as `X`."""
+    if not isinstance(rules, FollowingRules):
+        return X
+    views = rules.members.views
+    offset, factor = views[[NEW_OFFSET, NEW_FACTOR] if _uses_new_view(rules.members) else [OFFSET, FACTOR]]
+    return np.asarray((X - offset) / factor)
 
 
 def linear_scores(rules: FollowingRules, X: FloatArray) -> FloatArray:

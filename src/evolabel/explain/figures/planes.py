@@ -50,7 +50,7 @@ class Plane:
         turn = np.linspace(0.0, 2.0 * np.pi, _N_OUTLINE)
         circle = np.column_stack([np.cos(turn), np.sin(turn)])
         c = self.data.rules.arrays.c[slot, : self.data.model.n_features]
-        return self._in_units((c - self.origin) @ self.V + circle @ np.linalg.cholesky(self.covariance(slot)).T)
+        return self._in_units((c - self.origin) @ self.V + circle @ _root(self.covariance(slot)).T)
 
     def _in_units(self, flat: FloatArray) -> FloatArray:
         if self.features is None:
@@ -110,6 +110,15 @@ def discriminants(rules: RuleBase) -> tuple[FloatArray, FloatArray, FloatArray]:
     spread = np.sqrt(np.maximum(np.diag(inner), 0.0))
     strongest = np.abs(V * spread[:, None]).argmax(axis=0)
     return V * np.sign(V[strongest, [0, 1]]), mean, spread
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return a root R of `covariance`, R R'; where features do not vary, some directions have no spread."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _largest_effects(names: list[str], effect: FloatArray) -> str:

@@ -114,10 +114,10 @@ def _curve(values: list[float], low: float, high: float, decimals: int) -> Spark
     if len(values) < 2:
         return None
     bottom, top = min(low, *values), max(high, *values)
-    scale = 76.0 / ((top - bottom) or 1.0)
+    span = (top - bottom) or 1.0
 
     def y(value: float) -> float:
-        return round(88.0 - (value - bottom) * scale, 1)
+        return round(88.0 - 76.0 * ((value - bottom) / span), 1)
 
     points = " ".join(f"{100.0 * i / (len(values) - 1):.1f},{y(value)}" for i, value in enumerate(values))
     first, last = (plain_number(value, decimals) for value in (values[0], values[-1]))

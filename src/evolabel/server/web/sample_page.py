@@ -116,5 +116,6 @@ def _turn_row(features: list[Feature], recent: list[list[Any]], turn: dict[str, 
         return TurnRow(name, *texts)
     seen = [row[place] for row in recent if row[place] is not None]
     low, high = min([before, after, *seen]), max([before, after, *seen])
-    scale = 96.0 / ((high - low) or 1.0)
-    return TurnRow(name, *texts, round(2.0 + (after - low) * scale, 1), round(2.0 + (before - low) * scale, 1))
+    span = (high - low) or 1.0
+    places = (round(2.0 + 96.0 * ((value - low) / span), 1) for value in (after, before))
+    return TurnRow(name, *texts, *places)
