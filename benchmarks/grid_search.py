@@ -21,7 +21,7 @@ import numpy as np
 import result_files
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.tuning import PAPER_GRID, GridSearch
+from evolabel.tuning import PAPER_GRID, PaperGridSearch
 from evolabel.tuning.folds import folds
 from evolabel.tuning.grid import Grid
 from evolabel.tuning.shared import separate_answers, shared_answers
@@ -65,7 +65,7 @@ def seconds(call: Callable[..., object], arguments: tuple[object, ...]) -> float
 
 def paper_grid(X: np.ndarray, Y: np.ndarray) -> dict[str, object]:
     start = time.perf_counter()
-    search = GridSearch(n_jobs=2).fit(X, Y)
+    search = PaperGridSearch(n_jobs=2).fit(X, Y)
     return {
         "points": len(search.surface_),
         "folds": 5,

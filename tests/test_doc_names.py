@@ -32,6 +32,7 @@ FOREIGN = {
     "FixedUncertaintyBudgetManager",
     "HalvingRandomSearchCV",
     "PerOutputClassifier",
+    "TimeSeriesSplit",
 }
 # Names that are gone; `echo` and other words of `banned_words.txt` are looked for as well.
 OLD_NAMES = {

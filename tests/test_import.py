@@ -21,6 +21,11 @@ def test_import_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+def test_the_commands_load_no_search_of_scikit_learn():
+    code = "import sys, evolabel.cli.app; assert 'sklearn.model_selection' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_the_classifier_loads_no_pandas_and_scikit_learn_finds_it_later():
     pytest.importorskip("pandas")
     code = """

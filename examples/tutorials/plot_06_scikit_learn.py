@@ -31,12 +31,16 @@ print("without PCA:", cross_val_score(EvolvingFuzzyClassifier(), X, Y, cv=KFold(
 # %%
 # A search
 # --------
-# ``GridSearch`` does what ``GridSearchCV`` does, and shares the work of all values of ``alpha`` and ``beta``.
+# ``stream_score`` predicts every row before it learns it, and ``TimeSeriesSplit`` keeps the order of the rows.
+# ``{}`` is the first point: the defaults.
 
-from evolabel.tuning import GridSearch
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
-grid = {"vigilance": [0.3, 0.5, 1.0], "temperature": ["0.05p", "0.1p", "0.2p"]}
-search = GridSearch(EvolvingFuzzyClassifier(), grid, cv=3, score="pa").fit(X[:300], Y[:300])
+from evolabel.tuning import stream_score
+
+grids = [{}, {"vigilance": [0.3, 0.5, 1.0], "temperature": ["0.05p", "0.1p", "0.2p"]}]
+cv = TimeSeriesSplit(3)
+search = GridSearchCV(EvolvingFuzzyClassifier(), grids, scoring=stream_score, cv=cv).fit(X[:300], Y[:300])
 print(search.best_params_, round(search.best_score_, 3))
 
 # %%

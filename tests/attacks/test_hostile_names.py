@@ -23,7 +23,7 @@ from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.figures import draw_experiment
 from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Task
 from evolabel.streams import Dataset, DriftingStream
-from evolabel.tuning import GridSearch, heat_map
+from evolabel.tuning import PaperGridSearch, heat_map
 
 NAMES = {
     "mathematics": "$x$",
@@ -217,7 +217,9 @@ def test_searches_and_reproductions_are_drawn(name):
         return 0.5
 
     score.__name__ = name
-    search = GridSearch(EvolvingFuzzyClassifier(), {"alpha": (0.0, 0.1), "beta": (0.0,)}, cv=2, score=score).fit(X, Y)
+    search = PaperGridSearch(
+        EvolvingFuzzyClassifier(follow_drift=False), {"alpha": (0.0, 0.1), "beta": (0.0,)}, cv=2, score=score
+    ).fit(X, Y)
     checked(as_svg(figure_of(heat_map(search))))
     trend = {"sample": [1, 2], "pa": [0.5, 0.6], "ap": [0.5, 0.6], "rules": [1.0, 2.0]}
     run = RunResult({}, 0.6, 0.6, 2.0, None, trend)

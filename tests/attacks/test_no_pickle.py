@@ -21,7 +21,7 @@ from evolabel.reproduce import ReproductionResults
 from evolabel.reproduce.runner import load_task
 from evolabel.streams import DriftingStream, load_dataset, read_arff, read_dataset, read_for_model, write_dataset
 from evolabel.streams.named.catalogue import find_entry
-from evolabel.tuning import GridSearch
+from evolabel.tuning import PaperGridSearch
 
 SOURCES = sorted(Path(evolabel.__file__).parent.rglob("*.py"))
 UNPICKLERS = re.compile(
@@ -179,7 +179,7 @@ def test_scores_beside_results_are_not_unpickled(kind, payloads, marker, tmp_pat
 def test_the_checkpoint_of_a_search_is_not_unpickled(kind, payloads, marker, tmp_path, stream):
     checkpoint = tmp_path / "checkpoint.jsonl"
     checkpoint.write_bytes(payloads[kind])
-    search = GridSearch(EvolvingFuzzyClassifier(), {"vigilance": (0.5,)}, cv=2, checkpoint=checkpoint)
+    search = PaperGridSearch(EvolvingFuzzyClassifier(), {"vigilance": (0.5,)}, cv=2, checkpoint=checkpoint)
     with pytest.raises(EvolabelError, match="holds no search") as error:
         search.fit(stream[0][:40], stream[1][:40])
     assert "\n" not in str(error.value)
@@ -214,7 +214,7 @@ def test_label_files_are_not_unpickled(kind, payloads, marker, tmp_path):
 
 
 LABELS = ("--labels", "fault_a,fault_b")
-GRID = ("--vigilance", "0.5", "--alpha", "0", "--beta", "0", "--cv", 2, "--jobs", 1)
+GRID = ("--vigilance", "0.5", "--ridge", "10", "--threshold-rules", "true", "--cv", 2, "--jobs", 1)
 
 # Where pickles are planted, what is typed then, and the exit codes it may end with.
 COMMANDS = {

@@ -3,7 +3,7 @@
 import pytest
 
 LABELS = ("--labels", "fault_a,fault_b")
-GRID = ("--vigilance", "0.5", "--alpha", "0", "--beta", "0", "--cv", 2, "--jobs", 1, "--json")
+GRID = ("--vigilance", "0.5", "--ridge", "10", "--threshold-rules", "true", "--cv", 2, "--jobs", 1, "--json")
 
 
 @pytest.fixture

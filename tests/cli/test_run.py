@@ -160,9 +160,10 @@ def test_the_paper_protocol_starts_with_the_official_part(command):
     assert (settings["initial"], settings["rows"]) == (391, 593)
 
 
-@pytest.mark.parametrize("alpha", first_quick("0.01", "0"))
-def test_tuned_parameters_join_the_run(command, plant, tmp_path, alpha):
-    words = ("--vigilance", "0.5,1", "--alpha", alpha, "--beta", "0", "--cv", 2, "--jobs", 1, "--out", tmp_path)
+@pytest.mark.parametrize("ridge", first_quick("10", "press"))
+def test_tuned_parameters_join_the_run(command, plant, tmp_path, ridge):
+    grid = ("--vigilance", "0.5,1", "--ridge", ridge, "--threshold-rules", "true")
+    words = (*grid, "--cv", 2, "--jobs", 1, "--out", tmp_path)
     command("tune", plant, "--labels", "fault_a,fault_b", *words, "--json")
     told = command("run", plant, "--labels", "fault_a,fault_b", "--params", tmp_path / "best.json", "--json")
     assert [standing["learner"] for standing in json.loads(told.out)["standings"]] == ["evolabel (tuned)", "evolabel"]

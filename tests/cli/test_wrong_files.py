@@ -20,7 +20,7 @@ def test_a_table_that_is_none(command, tmp_path, content, told):
     assert told in result.err
 
 
-ONE_POINT = ("--vigilance", 0.5, "--alpha", 0.1, "--beta", 0, "--jobs", 1)
+ONE_POINT = ("--vigilance", 0.5, "--ridge", "press", "--threshold-rules", "true", "--cv", 2, "--jobs", 1)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from sklearn import metrics as sklearn
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.evaluate.metrics import (
     AveragePrecision,
+    BalancedAccuracy,
     Coverage,
     ExampleF1,
     HammingLoss,
@@ -30,7 +31,14 @@ def f1_oracle(average):
     return lambda Y, P: sklearn.f1_score(Y, P, average=average, zero_division=0)
 
 
+def balanced_oracle(Y, P):
+    """Mean recall of the values that each label has, then the mean over the labels."""
+    recalls = [sklearn.recall_score(y, p, labels=np.unique(y), average="macro") for y, p in zip(Y.T, P.T, strict=True)]
+    return np.mean(recalls)
+
+
 OF_SETS = {
+    BalancedAccuracy: balanced_oracle,
     HammingLoss: sklearn.hamming_loss,
     PartialAccuracy: lambda Y, P: 1.0 - sklearn.hamming_loss(Y, P),
     SubsetAccuracy: sklearn.accuracy_score,

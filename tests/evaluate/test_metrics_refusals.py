@@ -93,6 +93,7 @@ def test_metrics_have_names_for_the_command_line():
         "example_f1",
         "micro_f1",
         "macro_f1",
+        "balanced_accuracy",
         "ranking_loss",
         "one_error",
         "coverage",

@@ -6,8 +6,8 @@ import math
 def value(metric, samples, weights=None):
     """The value of a plain metric over weighted samples, by the book."""
     weights = [1.0] * len(samples) if weights is None else weights
-    if metric.name == "macro F1":
-        return macro_f1(samples, weights)
+    if metric.name in BY_LABEL:
+        return by_label(metric, samples, weights)
     counted = [(w, metric_of(metric, annotated(y, s))) for w, (y, s) in zip(weights, samples, strict=True)]
     counted = [(w, found) for w, found in counted if found is not None]
     if not counted:
@@ -78,21 +78,39 @@ BY_NAME = {
     "example F1": example_f1,
     "micro F1": counts,
     "macro F1": counts,  # only to find which samples count
+    "balanced accuracy": counts,
     "ranking loss": ranking_loss,
     "one-error": one_error,
     "coverage": coverage,
 }
 
 
-def macro_f1(samples, weights):
+def f1(column):
+    hits, size = (sum(w * counts([pair])[i] for w, pair in column) for i in (0, 1))
+    return hits / size if size else 0.0
+
+
+def mean_recall(column):
+    recalls = []
+    for value in (True, False):
+        there = [(w, (score >= 0.5) == label) for w, (label, score) in column if label == value]
+        if sum(w for w, _ in there):
+            recalls.append(sum(w * right for w, right in there) / sum(w for w, _ in there))
+    return sum(recalls) / len(recalls) if recalls else 0.0
+
+
+BY_LABEL = {"macro F1": f1, "balanced accuracy": mean_recall}
+
+
+def by_label(metric, samples, weights):
+    """The mean over the labels of a measure of each label's weighted pairs."""
     values = []
     for label in range(max(len(y) for y, _ in samples)):
         column = [
-            (w, counts(annotated(y[label : label + 1], s[label : label + 1])))
+            (w, annotated(y[label : label + 1], s[label : label + 1])[0])
             for w, (y, s) in zip(weights, samples, strict=True)
             if label < len(y) and not math.isnan(y[label])
         ]
         if column:
-            hits, size = (sum(w * found[i] for w, found in column) for i in (0, 1))
-            values.append(hits / size if size else 0.0)
+            values.append(BY_LABEL[metric.name](column))
     return sum(values) / len(values) if values else math.nan

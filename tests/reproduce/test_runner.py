@@ -67,9 +67,9 @@ def test_the_processor_time_of_every_task_is_kept_apart_from_the_results(once):
 @pytest.mark.parametrize("method", ["ours", "chain"])
 def test_a_search_uses_no_more_labels_than_the_run_size_allows(method, monkeypatch):
     dataset, seen = tiny_set(), []
-    real = tasks_module.GridSearch.fit
+    real = tasks_module.PaperGridSearch.fit
     monkeypatch.setattr(
-        tasks_module.GridSearch, "fit", lambda search, X, Y: (seen.append((X, Y)), real(search, X, Y))[1]
+        tasks_module.PaperGridSearch, "fit", lambda search, X, Y: (seen.append((X, Y)), real(search, X, Y))[1]
     )
     X, Y, task = dataset.X[:30], dataset.Y[:30], Task("tiny", "default", method)
     tasks_module.tune_task(task, dataset, replace(TINY, max_search_labels=24), 0)

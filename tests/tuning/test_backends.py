@@ -7,7 +7,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils import optional
 from evolabel.errors import MissingDependencyError, ParameterError
 from evolabel.streams import DriftingStream
-from evolabel.tuning import GridSearch
+from evolabel.tuning import PaperGridSearch
 from evolabel.tuning.parallel import run_all
 
 GRID = {"vigilance": [0.5, 1.0], "alpha": [0.0, 0.1]}
@@ -20,8 +20,8 @@ def test_a_dask_cluster_finds_the_same():
         distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster),
     ):
-        there = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2, n_jobs=2, backend="dask").fit(X, Y)
-    here = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2).fit(X, Y)
+        there = PaperGridSearch(EvolvingFuzzyClassifier.paper(), GRID, cv=2, n_jobs=2, backend="dask").fit(X, Y)
+    here = PaperGridSearch(EvolvingFuzzyClassifier.paper(), GRID, cv=2).fit(X, Y)
     assert there.surface_ == here.surface_
 
 

@@ -8,12 +8,12 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.baselines import EvolvingOneVsRest
 from evolabel.errors import DivergenceError, NotTrainedError, ParameterError
 from evolabel.evaluate import metric_named
-from evolabel.tuning import GridSearch, search
+from evolabel.tuning import PaperGridSearch, search
 from evolabel.tuning.folds import folds
 from evolabel.tuning.shared import shared_answers
 
 GRID = {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.5), "beta": (0.0, 2.0)}
-WHOLE = [*GRID, "follow_drift"]  # parameters of the points where the estimator of the search would follow drift
+STEADY = EvolvingFuzzyClassifier(follow_drift=False)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def squared_error(truth, outputs):
 
 
 def naive_surface(estimator, grid, X, Y, cv, score, seed=0):
-    """Mean scores by point, in the order of the grid: a run of its own for every point and fold, without drift."""
+    """Mean scores by point, in the order of the grid: a run of its own for every point and fold."""
     points = [{}]
     for name, values in grid.items():
         points = [{**point, name: value} for point in points for value in values]
@@ -40,9 +40,7 @@ def naive_surface(estimator, grid, X, Y, cv, score, seed=0):
     for point in points:
         found = []
         for out in folds(len(X), cv, seed):
-            clf = EvolvingFuzzyClassifier(**{**estimator.get_params(), "follow_drift": False, **point}).fit(
-                X[~out], Y[~out]
-            )
+            clf = clone(estimator).set_params(**point).fit(X[~out], Y[~out])
             found.append(score(Y[out], clf.decision_function(X[out])))
         means.append(np.mean(found))
     return points, means
@@ -59,8 +57,8 @@ def parameters(points):
 
 @pytest.mark.parametrize("profile", ["default", "paper"])
 def test_the_surface_is_that_of_separate_runs(batch, profile):
-    estimator = {"default": EvolvingFuzzyClassifier(), "paper": EvolvingFuzzyClassifier.paper()}[profile]
-    found = GridSearch(estimator, GRID, cv=2, score=squared_error).fit(*batch)
+    estimator = {"default": STEADY, "paper": EvolvingFuzzyClassifier.paper()}[profile]
+    found = PaperGridSearch(estimator, GRID, cv=2, score=squared_error).fit(*batch)
     points, means = naive_surface(estimator, GRID, *batch, 2, squared_error)
     assert parameters(found.surface_) == points
     np.testing.assert_allclose([point["score"] for point in found.surface_], means, rtol=0.0, atol=1e-9)
@@ -69,9 +67,9 @@ def test_the_surface_is_that_of_separate_runs(batch, profile):
 @pytest.mark.parametrize("name", ["pa", "macro_f1", "hamming_loss"])
 def test_metrics_by_name_are_scores_and_losses_are_minimised(batch, name):
     grid = {"max_rules": (1, 8), "alpha": (0.0, 3.0)}
-    found = GridSearch(EvolvingFuzzyClassifier(), grid, cv=3, score=name).fit(*batch)
+    found = PaperGridSearch(STEADY, grid, cv=3, score=name).fit(*batch)
     _, means = naive_surface(
-        EvolvingFuzzyClassifier(),
+        STEADY,
         grid,
         *batch,
         3,
@@ -83,66 +81,41 @@ def test_metrics_by_name_are_scores_and_losses_are_minimised(batch, name):
 
 
 def test_features_and_labels_may_be_missing(gappy_batch):
-    found = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2, score=squared_error).fit(*gappy_batch)
-    _, means = naive_surface(EvolvingFuzzyClassifier(), GRID, *gappy_batch, 2, squared_error)
+    found = PaperGridSearch(STEADY, GRID, cv=2, score=squared_error).fit(*gappy_batch)
+    _, means = naive_surface(STEADY, GRID, *gappy_batch, 2, squared_error)
     np.testing.assert_allclose([point["score"] for point in found.surface_], means, rtol=0.0, atol=1e-9)
 
 
 def test_any_parameter_can_be_searched(batch):
     grid = {"max_rules": [1, 5], "coupling": ["none", "shifted"], "ridge": "press", "alpha": [0.1], "beta": [1.0]}
-    found = GridSearch(EvolvingFuzzyClassifier(), grid, cv=2, score=squared_error).fit(*batch)
-    _, means = naive_surface(EvolvingFuzzyClassifier(), grid | {"ridge": ["press"]}, *batch, 2, squared_error)
+    found = PaperGridSearch(STEADY, grid, cv=2, score=squared_error).fit(*batch)
+    _, means = naive_surface(STEADY, grid | {"ridge": ["press"]}, *batch, 2, squared_error)
     np.testing.assert_allclose([point["score"] for point in found.surface_], means, rtol=0.0, atol=1e-9)
-    assert found.best_params_.keys() == {*grid, "follow_drift"}
-
-
-DEFAULT, ONE_VS_REST = EvolvingFuzzyClassifier(), EvolvingOneVsRest(EvolvingFuzzyClassifier())
-
-
-@pytest.mark.parametrize(
-    ("estimator", "grid", "switch"),
-    [
-        (DEFAULT, {"alpha": [0.0, 0.1]}, {"follow_drift": False}),
-        (DEFAULT, {"beta": [1.0]}, {"follow_drift": False}),
-        (DEFAULT, {"parent": ["none"]}, {"follow_drift": False}),
-        (DEFAULT, {"alpha": [0.0], "parent": ["global"], "max_rules": [5]}, {}),
-        (DEFAULT, {"alpha": [0.1], "follow_drift": [False]}, {"follow_drift": False}),
-        (EvolvingFuzzyClassifier(follow_drift=False), {"alpha": [0.1]}, {}),
-        (EvolvingFuzzyClassifier.paper(), {"alpha": [0.1]}, {}),
-        (ONE_VS_REST, {"base__alpha": [0.1]}, {"base__follow_drift": False}),
-        (ONE_VS_REST, {"base__vigilance": [0.5]}, {}),
-    ],
-    ids=str,
-)
-def test_drift_is_not_followed_where_values_forbid_it(batch, estimator, grid, switch):
-    found = GridSearch(estimator, grid, cv=2).fit(*batch)
-    assert {name: value for name, value in found.best_params_.items() if name.endswith("follow_drift")} == switch
-    best = clone(estimator).set_params(**found.best_params_).fit(*batch)
-    np.testing.assert_array_equal(found.best_estimator_.decision_function(batch[0]), best.decision_function(batch[0]))
+    assert found.best_params_.keys() == grid.keys()
 
 
 def test_drift_that_is_to_be_followed_forbids_alpha(batch):
     with pytest.raises(ParameterError, match=r"follow_drift=True does not go with alpha=0\.1; set follow_drift=False"):
-        GridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.1], "follow_drift": [True]}, cv=2).fit(*batch)
+        PaperGridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.0, 0.1]}, cv=2).fit(*batch)
 
 
 def test_the_best_point_is_the_maximum_of_the_surface(batch):
-    found = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=3).fit(*batch)
+    found = PaperGridSearch(STEADY, GRID, cv=3).fit(*batch)
     best = max(found.surface_, key=lambda point: point["score"])
     assert found.best_score_ == best["score"]
-    assert found.best_params_ == {name: best[name] for name in WHOLE}
+    assert found.best_params_ == {name: best[name] for name in GRID}
 
 
 def test_mean_and_deviation_are_those_of_the_folds(batch):
-    for point in GridSearch(EvolvingFuzzyClassifier(), GRID, cv=3).fit(*batch).surface_:
+    for point in PaperGridSearch(STEADY, GRID, cv=3).fit(*batch).surface_:
         assert len(point["folds"]) == 3
         assert point["score"] == pytest.approx(np.mean(point["folds"]))
         assert point["deviation"] == pytest.approx(np.std(point["folds"], ddof=1))
 
 
 def test_the_best_estimator_is_a_fresh_fit_on_the_whole_batch(batch, state_of, assert_same_state):
-    found = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2).fit(*batch)
-    fresh = EvolvingFuzzyClassifier(**found.best_params_).fit(*batch)
+    found = PaperGridSearch(STEADY, GRID, cv=2).fit(*batch)
+    fresh = clone(STEADY).set_params(**found.best_params_).fit(*batch)
     assert found.best_estimator_.get_params() == fresh.get_params()
     assert_same_state(state_of(found.best_estimator_), state_of(fresh))
 
@@ -159,7 +132,7 @@ def test_the_rows_held_out_are_never_learned(batch, monkeypatch):
         return shared_answers(estimator, points, known, asked, decided)
 
     monkeypatch.setattr(search, "shared_answers", spy)
-    GridSearch(EvolvingFuzzyClassifier(), GRID, cv=3).fit(X, Y)
+    PaperGridSearch(STEADY, GRID, cv=3).fit(X, Y)
     assert sorted(tasks) == [0.5] * 3 + [1.5] * 3
 
 
@@ -171,7 +144,7 @@ def test_the_rows_held_out_are_never_learned(batch, monkeypatch):
 def test_who_decides_by_thresholds_of_its_own_is_judged_by_them(batch, estimator, score):
     X, Y = batch
     name = "vigilance" if "vigilance" in estimator.get_params() else "base__vigilance"
-    found = GridSearch(estimator, {name: [0.5]}, cv=3, score=score, refit=False).fit(X, Y)
+    found = PaperGridSearch(estimator, {name: [0.5]}, cv=3, score=score, refit=False).fit(X, Y)
     for out, value in zip(folds(len(X), 3, 0), found.surface_[0]["folds"], strict=True):
         trained = clone(estimator).set_params(**{name: 0.5}).fit(X[~out], Y[~out])
         judged = trained.predict(X[out]) if score == "macro_f1" else trained.decision_function(X[out])
@@ -180,23 +153,23 @@ def test_who_decides_by_thresholds_of_its_own_is_judged_by_them(batch, estimator
 
 def test_thresholds_can_be_searched_where_decisions_are_judged(batch):
     grid = {"threshold": [0.1, 0.3, 0.5], "optimise": ["accuracy", "macro_f1"]}
-    found = GridSearch(EvolvingFuzzyClassifier(), grid, cv=2, score="macro_f1", refit=False).fit(*batch)
+    found = PaperGridSearch(STEADY, grid, cv=2, score="macro_f1", refit=False).fit(*batch)
     assert len({point["score"] for point in found.surface_}) == 4
 
 
 def test_names_of_columns_reach_the_best_estimator(batch):
     pandas = pytest.importorskip("pandas")
     X, Y = pandas.DataFrame(batch[0], columns=list("abcd")), pandas.DataFrame(batch[1], columns=["x", "y", "z"])
-    found = GridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.0, 1.0]}, cv=2).fit(X, Y)
+    found = PaperGridSearch(STEADY, {"alpha": [0.0, 1.0]}, cv=2).fit(X, Y)
     assert list(found.best_estimator_.feature_names_in_) == list("abcd")
     assert list(found.best_estimator_.label_names_) == ["x", "y", "z"]
-    plain = GridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.0, 1.0]}, cv=2).fit(*batch)
+    plain = PaperGridSearch(STEADY, {"alpha": [0.0, 1.0]}, cv=2).fit(*batch)
     assert surface_of(found) == surface_of(plain)
 
 
 def test_the_seed_alone_decides(batch):
     def run(seed):
-        return surface_of(GridSearch(EvolvingFuzzyClassifier(), GRID, cv=3, seed=seed).fit(*batch))
+        return surface_of(PaperGridSearch(STEADY, GRID, cv=3, seed=seed).fit(*batch))
 
     assert run(1) == run(1)
     assert run(1) != run(2)
@@ -204,23 +177,23 @@ def test_the_seed_alone_decides(batch):
 
 def test_processes_and_threads_find_the_same(batch):
     """The multiprocessing backend hands over all results at the end, the others as they come."""
-    expected = surface_of(GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2).fit(*batch))
+    expected = surface_of(PaperGridSearch(STEADY, GRID, cv=2).fit(*batch))
     ways = [{"n_jobs": 2}, {"backend": "threading"}, {"backend": "multiprocessing"}]
     for options in [*ways, {"backend": "sequential", "n_jobs": -1}]:
-        assert surface_of(GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2, **options).fit(*batch)) == expected
+        assert surface_of(PaperGridSearch(STEADY, GRID, cv=2, **options).fit(*batch)) == expected
 
 
 def test_the_estimator_and_the_data_stay_as_they_were(batch):
-    estimator, (X, Y) = EvolvingFuzzyClassifier(), (batch[0].copy(), batch[1].copy())
-    GridSearch(estimator, GRID, cv=2).fit(X, Y)
-    assert estimator.get_params() == EvolvingFuzzyClassifier().get_params()
+    estimator, (X, Y) = clone(STEADY), (batch[0].copy(), batch[1].copy())
+    PaperGridSearch(estimator, GRID, cv=2).fit(X, Y)
+    assert estimator.get_params() == STEADY.get_params()
     assert not hasattr(estimator, "n_features_in_")
     np.testing.assert_array_equal(X, batch[0])
     np.testing.assert_array_equal(Y, batch[1])
 
 
 def test_without_an_estimator_the_papers_profile_is_searched(batch):
-    found = GridSearch(grid={"alpha": [0.5]}, cv=2).fit(*batch)
+    found = PaperGridSearch(grid={"alpha": [0.5]}, cv=2).fit(*batch)
     assert found.best_estimator_.get_params() == EvolvingFuzzyClassifier.paper(alpha=0.5).get_params()
 
 
@@ -229,18 +202,18 @@ def test_without_a_grid_the_papers_grid_is_searched(batch, monkeypatch):
         return np.zeros((len(points), len(asked), 3))
 
     monkeypatch.setattr(search, "shared_answers", guess)
-    assert len(GridSearch(cv=2).fit(*batch).surface_) == 1360
+    assert len(PaperGridSearch(cv=2).fit(*batch).surface_) == 1360
 
 
 def test_progress_is_told_task_by_task(batch):
     told = []
-    GridSearch(EvolvingFuzzyClassifier(), GRID, cv=3, progress=lambda *news: told.append(news)).fit(*batch)
+    PaperGridSearch(STEADY, GRID, cv=3, progress=lambda *news: told.append(news)).fit(*batch)
     assert told == [(done, 6) for done in range(1, 7)]
 
 
 def test_points_that_blow_up_never_win(batch):
     grid = {"alpha": [0.0, 0.1], "beta": [1000.0, 0.0]}
-    found = GridSearch(EvolvingFuzzyClassifier.paper(coupling="paper"), grid, cv=2).fit(*batch)
+    found = PaperGridSearch(EvolvingFuzzyClassifier.paper(coupling="paper"), grid, cv=2).fit(*batch)
     lost = [np.isnan(point["score"]) for point in found.surface_]
     assert lost == [True, False, True, False]
     assert found.best_params_["beta"] == 0.0
@@ -250,12 +223,12 @@ def test_points_that_blow_up_never_win(batch):
 def test_a_score_below_everything_still_beats_none(batch):
     grid = {"beta": [1000.0, 0.0]}
     estimator = EvolvingFuzzyClassifier.paper(coupling="paper")
-    found = GridSearch(estimator, grid, cv=2, score=lambda truth, outputs: -1e300).fit(*batch)
+    found = PaperGridSearch(estimator, grid, cv=2, score=lambda truth, outputs: -1e300).fit(*batch)
     assert found.best_params_ == {"beta": 0.0}
 
 
 def test_a_grid_on_which_everything_blows_up_is_told_and_leaves_no_result(batch):
-    literal = GridSearch(EvolvingFuzzyClassifier.paper(coupling="paper"), {"beta": [1000.0, 2000.0]}, cv=2)
+    literal = PaperGridSearch(EvolvingFuzzyClassifier.paper(coupling="paper"), {"beta": [1000.0, 2000.0]}, cv=2)
     with pytest.raises(DivergenceError, match="no point of the grid gave finite outputs"):
         literal.fit(*batch)
     with pytest.raises(NotTrainedError):
@@ -265,35 +238,37 @@ def test_a_grid_on_which_everything_blows_up_is_told_and_leaves_no_result(batch)
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_the_surface_as_a_frame(batch, backend):
     pytest.importorskip(backend)
-    found = GridSearch(EvolvingFuzzyClassifier(), GRID, cv=2).fit(*batch)
+    found = PaperGridSearch(STEADY, GRID, cv=2).fit(*batch)
     frame = found.frame(backend)
     assert type(frame).__module__.split(".")[0] == backend
     columns = frame.to_pydict() if backend == "pyarrow" else {name: list(frame[name]) for name in frame.columns}
-    assert list(columns) == ["vigilance", "follow_drift", "alpha", "beta", "score", "deviation"]
+    assert list(columns) == ["vigilance", "alpha", "beta", "score", "deviation"]
     assert columns == {name: [point[name] for point in found.surface_] for name in columns}
 
 
 def test_an_unknown_frame_is_refused(batch):
-    found = GridSearch(EvolvingFuzzyClassifier(), {"vigilance": [0.5]}, cv=2).fit(*batch)
+    found = PaperGridSearch(STEADY, {"vigilance": [0.5]}, cv=2).fit(*batch)
     with pytest.raises(ParameterError, match="'excel' is unknown; use one of pandas, polars, pyarrow"):
         found.frame("excel")
 
 
 def test_a_search_that_has_not_run_has_no_frame():
     with pytest.raises(NotTrainedError, match="has not run yet; call fit first"):
-        GridSearch().frame()
+        PaperGridSearch().frame()
 
 
 def test_the_package_lists_its_names():
     from evolabel import tuning
 
-    assert {"GridSearch", "PAPER_GRID", "heat_map"} <= set(dir(tuning))
+    assert {"PaperGridSearch", "PAPER_GRID", "heat_map"} <= set(dir(tuning))
     with pytest.raises(AttributeError, match="has no attribute 'RandomSearch'"):
         _ = tuning.RandomSearch
 
 
 def test_a_search_is_shown_as_the_call_that_makes_it():
-    assert repr(GridSearch()) == "GridSearch()"
-    shown = repr(GridSearch(EvolvingFuzzyClassifier(max_rules=3), {"vigilance": np.array([0.5, 1.0])}, cv=4))
-    expected = "GridSearch(estimator=EvolvingFuzzyClassifier(max_rules=3), grid={'vigilance': array([0.5, 1. ])}, cv=4)"
+    assert repr(PaperGridSearch()) == "PaperGridSearch()"
+    shown = repr(PaperGridSearch(EvolvingFuzzyClassifier(max_rules=3), {"vigilance": np.array([0.5, 1.0])}, cv=4))
+    expected = (
+        "PaperGridSearch(estimator=EvolvingFuzzyClassifier(max_rules=3), grid={'vigilance': array([0.5, 1. ])}, cv=4)"
+    )
     assert shown == expected

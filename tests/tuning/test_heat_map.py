@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel.errors import NotTrainedError, ParameterError
-from evolabel.tuning import GridSearch, heat_map
+from evolabel.tuning import PaperGridSearch, heat_map
 
 ALPHAS, BETAS, VIGILANCES = (0.0, 0.1, 10.0), (0.0, 5.0), (0.3, 0.6)
 SCORES = np.array([[[0.1, 0.2], [0.3, 0.4], [0.5, np.nan]], [[0.2, 0.1], [0.7, 0.3], [0.4, np.nan]]])
@@ -13,7 +13,7 @@ SCORES = np.array([[[0.1, 0.2], [0.3, 0.4], [0.5, np.nan]], [[0.2, 0.1], [0.7, 0
 @pytest.fixture
 def search():
     """As if it had run: scores by vigilance, alpha and beta."""
-    done = GridSearch()
+    done = PaperGridSearch()
     done.surface_ = [
         {"vigilance": v, "alpha": a, "beta": b, "score": SCORES[i, j, k], "deviation": 0.0, "folds": []}
         for i, v in enumerate(VIGILANCES)
@@ -89,4 +89,4 @@ def test_what_was_not_searched_is_refused(search, name):
 
 def test_a_search_that_has_not_run_shows_nothing():
     with pytest.raises(NotTrainedError, match="has not run yet; call fit first"):
-        heat_map(GridSearch())
+        heat_map(PaperGridSearch())

@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import CheckpointError
-from evolabel.tuning import GridSearch, search
+from evolabel.tuning import PaperGridSearch, search
 from evolabel.tuning.shared import shared_answers
 
 GRID = {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.5)}
@@ -33,7 +33,7 @@ def agreement(truth, outputs):
 
 def grid_search(path=None, grid=GRID, estimator=None, **options):
     options = {"cv": 3, "checkpoint": path} | options
-    return GridSearch(estimator or EvolvingFuzzyClassifier(), grid, **options)
+    return PaperGridSearch(estimator or EvolvingFuzzyClassifier(follow_drift=False), grid, **options)
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_the_checkpoint_is_written_after_every_task(tmp_path, batch, finished, m
         ({"seed": 1}, "seed"),
         ({"score": "ap"}, "score"),
         ({"grid": {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.6)}}, "grid"),
-        ({"estimator": EvolvingFuzzyClassifier(max_rules=3)}, "estimator"),
+        ({"estimator": EvolvingFuzzyClassifier(max_rules=3, follow_drift=False)}, "estimator"),
         ({"seed": 1, "cv": 2}, "cv, seed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

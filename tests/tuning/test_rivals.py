@@ -7,7 +7,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.baselines import EvolvingChain, EvolvingOneVsRest
 from evolabel.errors import CheckpointError, ParameterError
 from evolabel.evaluate import partial_accuracy
-from evolabel.tuning import GridSearch
+from evolabel.tuning import PaperGridSearch
 from evolabel.tuning.folds import folds
 
 GRID = {"base__vigilance": (0.5, 1.5), "base__local_ridge": (0.1, 0.5)}
@@ -25,7 +25,7 @@ def rival(kind, **params):
 @pytest.mark.parametrize("kind", [EvolvingOneVsRest, EvolvingChain])
 def test_the_surface_is_that_of_separate_fits(kind, batch):
     X, Y = batch
-    found = GridSearch(rival(kind), GRID, cv=2).fit(X, Y)
+    found = PaperGridSearch(rival(kind), GRID, cv=2).fit(X, Y)
     for point in found.surface_:
         expected = []
         for out in folds(len(X), 2, 0):
@@ -39,7 +39,7 @@ def test_the_surface_is_that_of_separate_fits(kind, batch):
 
 
 def test_without_refit_nothing_is_trained_on_the_whole_batch(batch):
-    found = GridSearch(EvolvingFuzzyClassifier(), {"vigilance": [0.5, 1.5]}, cv=2, refit=False).fit(*batch)
+    found = PaperGridSearch(EvolvingFuzzyClassifier(), {"vigilance": [0.5, 1.5]}, cv=2, refit=False).fit(*batch)
     assert not hasattr(found, "best_estimator_")
     assert found.best_params_["vigilance"] in (0.5, 1.5)
 
@@ -54,14 +54,14 @@ def test_without_refit_nothing_is_trained_on_the_whole_batch(batch):
 )
 def test_values_a_rival_cannot_take_are_refused(grid, told, batch):
     with pytest.raises(ParameterError) as refusal:
-        GridSearch(rival(EvolvingChain), grid, cv=2).fit(*batch)
+        PaperGridSearch(rival(EvolvingChain), grid, cv=2).fit(*batch)
     assert str(refusal.value).startswith(told)
 
 
 def test_the_checkpoint_of_one_rival_is_not_that_of_another(batch, tmp_path):
     path, grid = tmp_path / "checkpoint", {"base__vigilance": [0.5, 1.5]}
-    once = GridSearch(rival(EvolvingOneVsRest), grid, cv=2, checkpoint=path).fit(*batch)
-    again = GridSearch(rival(EvolvingOneVsRest), grid, cv=2, checkpoint=path).fit(*batch)
+    once = PaperGridSearch(rival(EvolvingOneVsRest), grid, cv=2, checkpoint=path).fit(*batch)
+    again = PaperGridSearch(rival(EvolvingOneVsRest), grid, cv=2, checkpoint=path).fit(*batch)
     assert again.surface_ == once.surface_
     with pytest.raises(CheckpointError, match="estimator"):
-        GridSearch(rival(EvolvingChain), grid, cv=2, checkpoint=path).fit(*batch)
+        PaperGridSearch(rival(EvolvingChain), grid, cv=2, checkpoint=path).fit(*batch)

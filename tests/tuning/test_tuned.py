@@ -10,7 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelection
 from evolabel.errors import NotTrainedError
 from evolabel.evaluate import prequential
-from evolabel.tuning import GridSearch, TunedClassifier
+from evolabel.tuning import PaperGridSearch, TunedClassifier
 
 GRID = {"vigilance": [0.5, 1.0], "max_rules": [2, 5]}
 
@@ -60,6 +60,6 @@ def test_clones_have_learned_nothing(tuned, stream):
         clone(tuned).decision_function(stream[0])
 
 
-@pytest.mark.parametrize("kind", [GridSearch, TunedClassifier, BudgetedLearner, RandomSelection])
+@pytest.mark.parametrize("kind", [PaperGridSearch, TunedClassifier, BudgetedLearner, RandomSelection])
 def test_the_target_is_called_y_as_in_scikit_learn(kind):
     assert list(signature(kind.fit).parameters) == ["self", "X", "y"]

@@ -70,10 +70,7 @@ class ClassLearner:
         )
 
     def _classes(self, Y: FloatArray) -> AnyArray:
-        """Return the class of each row of `Y`; None where it is not known."""
-        classes: AnyArray = self._names[np.nan_to_num(Y).argmax(axis=1)]
-        classes[~(Y == 1.0).any(axis=1)] = None
-        return classes
+        return classes_of(Y, self._names)
 
     def _placed(self, table: AnyArray) -> FloatArray:
         """Return `table`, a column per class so far, with the columns of all classes; 0 where it has none."""
@@ -86,6 +83,13 @@ class ClassLearner:
         """Column of each class so far, in the order of the classifier."""
         place = {name: column for column, name in enumerate(self._names.tolist())}
         return np.array([place[name] for name in self.classifier.classes_.tolist()], np.int64)
+
+
+def classes_of(Y: FloatArray, names: Sequence[str] | AnyArray) -> AnyArray:
+    """Return the class of each row of `Y`, one of `names`, which has a 0/1 column per class; None if not known."""
+    classes: AnyArray = np.array(names, dtype=object)[np.nan_to_num(Y).argmax(axis=1)]
+    classes[~(Y == 1.0).any(axis=1)] = None
+    return classes
 
 
 def learning_classes(learners: dict[str, Factory], names: Sequence[str]) -> dict[str, Factory]:

@@ -42,7 +42,7 @@ def given_parameters(params: str | None, settings: Sequence[str]) -> GivenParame
     None if neither names any.
     """
     given = GivenParameters({}) if params is None else _read_json(params)
-    own = dict(_read_setting(text) for text in settings)
+    own = dict(read_setting(text) for text in settings)
     if params is None and not own:
         return None
     said = " and ".join([*([] if params is None else [f"--params {params}"]), *(["--set"] if own else [])])
@@ -74,7 +74,7 @@ def _read_json(params: str) -> GivenParameters:
     return GivenParameters(values, str(found.get("profile", "default")) if tuned else None)
 
 
-def _read_setting(text: str) -> tuple[str, Any]:
+def read_setting(text: str) -> tuple[str, Any]:
     """Return name and value of a setting such as "vigilance=0.4", of the type that the parameter is declared with."""
     name, equals, value = text.partition("=")
     if not equals:

@@ -108,7 +108,8 @@ def run(
         Number of repetitions: other orders of a known data set, other synthetic streams.
     metrics
         What to measure, separated by commas: pa, ap, hamming_loss, subset_accuracy, example_f1, micro_f1, macro_f1,
-        ranking_loss, one_error, coverage, set_coverage and set_size (of prediction sets at 0.9; evolabel only).
+        balanced_accuracy, ranking_loss, one_error, coverage, set_coverage and set_size (of prediction sets at 0.9;
+        evolabel only).
     protocol
         benchmark: rows shuffled by the seed, a fifth as initial batch (known sets); paper: official split, or the first
         third; order: rows as they come (files).

@@ -5,6 +5,7 @@ from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.metrics import (
     METRICS,
     AveragePrecision,
+    BalancedAccuracy,
     Coverage,
     ExampleF1,
     Fading,
@@ -32,6 +33,7 @@ from evolabel.evaluate.trend import Point, Progress, Questions, Summary
 __all__ = [
     "METRICS",
     "AveragePrecision",
+    "BalancedAccuracy",
     "Coverage",
     "ExampleF1",
     "Fading",

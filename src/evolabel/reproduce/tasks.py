@@ -18,7 +18,7 @@ from evolabel.reproduce.methods import METHODS, Profile, build_classifier, searc
 from evolabel.reproduce.results import RunResult, Task
 from evolabel.reproduce.run_size import RunSize
 from evolabel.streams import Dataset
-from evolabel.tuning import GridSearch
+from evolabel.tuning import PaperGridSearch
 from evolabel.typing import IntArray
 
 _TREND_POINTS = 50
@@ -42,7 +42,7 @@ def tune_task(task: Task, dataset: Dataset, run_size: RunSize, seed: int) -> Par
     grid = {f"{prefix}{name}": tried for name, tried in values.items()}
     rows = search_rows(len(X), run_size.max_search_labels // Y.shape[1], seed)
     learner: Any = build_learner(task.profile, task.method, {}, seed)
-    search = GridSearch(learner, grid, cv=run_size.folds, score=_TUNING_SCORE, seed=seed, refit=False)
+    search = PaperGridSearch(learner, grid, cv=run_size.folds, score=_TUNING_SCORE, seed=seed, refit=False)
     with threadpool_limits(1):
         search.fit(X[rows], Y[rows])
     return {name.removeprefix(prefix): value for name, value in search.best_params_.items()}

@@ -7,7 +7,8 @@ __getattr__, __dir__, __all__ = attach(
     {
         "grid": ["PAPER_GRID"],
         "heat_map_figure": ["heat_map"],
-        "search": ["GridSearch"],
+        "search": ["PaperGridSearch"],
+        "stream_scorer": ["stream_score"],
         "tuned": ["SMALL_PAPER_GRID", "TunedClassifier"],
     },
 )

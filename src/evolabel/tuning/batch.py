@@ -17,9 +17,6 @@ from evolabel.typing import AnyArray, FloatArray
 _NO_EFFECT = ("warm_up",)
 _ONLY_ON_DECISIONS = ("threshold", "optimise")  # no effect either, unless the score is computed from predicted labels
 
-# The values with which a classifier can follow drift; with any other it cannot.
-_FOLLOWING = {"alpha": 0.0, "beta": 0.0, "parent": "global"}
-
 
 @runtime_checkable
 class Tunable(Protocol):
@@ -68,21 +65,6 @@ def check_search(cv: object, seed: object, n_jobs: object) -> None:
     check_number("seed", seed, 0, whole=True)
     if n_jobs != -1:
         check_number("n_jobs", n_jobs, 1, whole=True, also=", or -1 for all cores")
-
-
-def complete_values(estimator: Tunable, values: Mapping[str, Sequence[Any]]) -> Mapping[str, Sequence[Any]]:
-    """Return `values`, with `follow_drift` False where some cannot be tried by an `estimator` that follows drift.
-
-    Values of `follow_drift` that are given stay as they are.
-    """
-    known, complete = estimator.get_params(), dict(values)
-    for name, given in values.items():
-        inside, _, last = name.rpartition("__")  # of a classifier inside a rival: base__alpha
-        switch = f"{inside}__follow_drift" if inside else "follow_drift"
-        follows = last in _FOLLOWING and known.get(switch, False)
-        if follows and any(value != _FOLLOWING[last] for value in given):
-            complete.setdefault(switch, (False,))
-    return complete
 
 
 def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, decided: bool) -> None:

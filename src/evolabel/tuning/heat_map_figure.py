@@ -1,13 +1,13 @@
 """The surface of a search as a heat map."""
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from evolabel.errors import ParameterError
 from evolabel.explain.figures.canvas import figure_of, new_axes, plain, short
-from evolabel.tuning.search import GridSearch, surface_of
+from evolabel.tuning.search import surface_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from evolabel.typing import FloatArray
 
 
-def heat_map(search: GridSearch, across: str = "alpha", down: str = "beta", *, ax: "Axes | None" = None) -> "Axes":
+class Searched(Protocol):
+    """A search with its points, each a dictionary of parameters and of its score, and the best parameters."""
+
+    score: Any
+    surface_: list[dict[str, Any]]
+    best_params_: dict[str, Any]
+
+
+def heat_map(search: Searched, across: str = "alpha", down: str = "beta", *, ax: "Axes | None" = None) -> "Axes":
     """Draw the scores of a search over two parameters; each cell is the best over all others, the best cell is marked.
 
     Parameters
     ----------
-    search : GridSearch
+    search : PaperGridSearch
         A search that has run.
     across, down : str
         Parameters of its grid.
@@ -46,7 +54,7 @@ def heat_map(search: GridSearch, across: str = "alpha", down: str = "beta", *, a
     return ax
 
 
-def _table(search: GridSearch, across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":
+def _table(search: Searched, across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":
     """Return the values across, the values down, and the best score of each pair."""
     points = surface_of(search)
     for name in (across, down):

@@ -1,4 +1,4 @@
-"""`GridSearch`: parameters by cross-validation on an initial batch, one structure pass for all alpha and beta."""
+"""`PaperGridSearch`: parameters by cross-validation on an initial batch, one structure pass for all alpha and beta."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from evolabel._utils.text import call_of
 from evolabel.errors import DivergenceError, NotTrainedError
 from evolabel.evaluate.formats import Backend, to_frame
 from evolabel.evaluate.learner import stable_repr
-from evolabel.tuning.batch import Tunable, check_search, check_values, complete_values, read_batch, read_tunable
+from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
 from evolabel.tuning.checkpoint import SearchCheckpoint, Task, fingerprint
 from evolabel.tuning.folds import Score, check_scorable, folds, read_score, scored, scores_decisions
 from evolabel.tuning.grid import PAPER_GRID, Grid, Point
@@ -25,8 +25,8 @@ from evolabel.typing import BoolArray, FloatArray
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch:
-    """Search a grid of parameters by cross-validation on an initial batch.
+class PaperGridSearch:
+    """Search a grid of parameters of the paper by cross-validation on an initial batch.
 
     alpha and beta never change the structure of a rule base, so one structure pass per fold serves all their values;
     the outputs are those of separate runs.
@@ -39,8 +39,7 @@ class GridSearch:
     grid : dict of str to sequence, optional
         Values by parameter, any of the estimator (`base__vigilance` of the one inside a rival) except those without
         effect on the score (`warm_up`; `threshold` and `optimise`, unless the score is computed from predicted labels).
-        The paper's grid (17 vigilance x 10 alpha x 8 beta) if not given. `alpha` or `beta` above 0 and a `parent` other
-        than "global" do not go with `follow_drift`: a grid with such values gets `follow_drift` False, too.
+        The paper's grid (17 vigilance x 10 alpha x 8 beta) if not given.
     cv : int
         Number of folds.
     score : str or callable
@@ -69,17 +68,17 @@ class GridSearch:
 
     See Also
     --------
+    stream_score : the score with which scikit-learn's searches tune the default profile.
     TunedClassifier : the search as a learner; without an estimator it tunes the default profile, not the paper's.
 
     Examples
     --------
-    >>> from evolabel import EvolvingFuzzyClassifier
     >>> from evolabel.streams import DriftingStream
     >>> X, Y = DriftingStream(seed=0).take(120)
     >>> grid = {"vigilance": [0.5, 1.0], "alpha": [0.0, 0.1, 1.0], "beta": [0.0, 1.0]}
-    >>> search = GridSearch(EvolvingFuzzyClassifier(), grid, cv=3).fit(X, Y)
+    >>> search = PaperGridSearch(grid=grid, cv=3).fit(X, Y)
     >>> len(search.surface_), sorted(search.best_params_)
-    (12, ['alpha', 'beta', 'follow_drift', 'vigilance'])
+    (12, ['alpha', 'beta', 'vigilance'])
     """
 
     estimator: Tunable | None = None
@@ -108,7 +107,7 @@ class GridSearch:
 
         Returns
         -------
-        GridSearch
+        PaperGridSearch
             The search itself.
 
         Raises
@@ -120,8 +119,7 @@ class GridSearch:
         DivergenceError
             If no point of the grid gave finite outputs.
         """
-        base, given = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
-        grid = Grid.of(complete_values(base, given.values))
+        base, grid = read_tunable(self.estimator), Grid.of(PAPER_GRID if self.grid is None else self.grid)
         check_search(self.cv, self.seed, self.n_jobs)  # now, not in a worker, and before a checkpoint is created
         check_values(base, grid.values, decided=scores_decisions(self.score))
         rows, labels = read_batch(base, X, y)
@@ -201,11 +199,12 @@ class _Search:
         return task, scored(read_score(self.score), self.labels[out], answers)
 
 
-def surface_of(search: GridSearch) -> list[dict[str, Any]]:
+def surface_of(search: object) -> list[dict[str, Any]]:
     """Return the points of `search` with their scores; NotTrainedError before `fit`."""
     if not hasattr(search, "surface_"):
         raise NotTrainedError("this search has not run yet; call fit first")
-    return search.surface_
+    surface: list[dict[str, Any]] = search.surface_
+    return surface
 
 
 def _described(estimator: Tunable) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from evolabel import errors
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.learning import StreamAnswers
-from evolabel.tuning.search import GridSearch
+from evolabel.tuning.search import PaperGridSearch
 from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
@@ -38,22 +38,22 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     estimator : EvolvingFuzzyClassifier, optional
         Gives all parameters outside the grid; the default profile if not given.
     grid : dict of str to sequence, optional
-        As in `GridSearch`; 27 points around the default profile if not given.
+        As in `PaperGridSearch`; 27 points around the default profile if not given.
     cv : int
         Number of folds.
     score : str
-        Metric to maximise, as in `GridSearch`.
+        Metric to maximise, as in `PaperGridSearch`.
     seed : int
         Random seed of the folds.
 
     Attributes
     ----------
-    search_ : GridSearch, after its run
+    search_ : PaperGridSearch, after its run
     best_estimator_ : EvolvingFuzzyClassifier, which continues to learn
 
     See Also
     --------
-    GridSearch : the search alone; without an estimator it tunes the paper's profile, not the default.
+    PaperGridSearch : the search alone; without an estimator it tunes the paper's profile, not the default.
     """
 
     estimator: EvolvingFuzzyClassifier | None = None
@@ -62,14 +62,14 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cv: int = 3
     score: str = "pa"
     seed: int = 0
-    search_: GridSearch = field(init=False)
+    search_: PaperGridSearch = field(init=False)
     best_estimator_: EvolvingFuzzyClassifier = field(init=False)
 
     def fit(self, X: object, y: object = None) -> Self:
         """Search on the initial batch `X`, `y` (a label matrix) and train the best point on it."""
         base = EvolvingFuzzyClassifier() if self.estimator is None else self.estimator
         grid = _DEFAULT_GRID if self.grid is None else self.grid
-        search = GridSearch(base, grid, cv=self.cv, score=self.score, seed=self.seed).fit(X, y)
+        search = PaperGridSearch(base, grid, cv=self.cv, score=self.score, seed=self.seed).fit(X, y)
         self.search_, self.best_estimator_ = search, search.best_estimator_
         return self
 

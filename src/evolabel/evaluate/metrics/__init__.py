@@ -11,6 +11,7 @@ out; samples without any annotated label are skipped. Other conventions, and the
 | `ExampleF1`        | 0                                   | `f1_score`, "samples", zero_division=0  |
 | `MicroF1`          | counts                              | `f1_score`, "micro", zero_division=0    |
 | `MacroF1`          | counts                              | `f1_score`, "macro", zero_division=0    |
+| `BalancedAccuracy` | counts                              | mean of `balanced_accuracy_score`       |
 | `AveragePrecision` | skipped, eq. (33); 1 if count_empty | `label_ranking_average_precision_score` |
 | `RankingLoss`      | 0, as if all labels are positive    | `label_ranking_loss`                    |
 | `OneError`         | skipped                             |                                         |
@@ -27,6 +28,7 @@ from typing import Any
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics.base import Fading, Metric, Sliding
 from evolabel.evaluate.metrics.label_sets import (
+    BalancedAccuracy,
     ExampleF1,
     HammingLoss,
     MacroF1,
@@ -40,6 +42,7 @@ from evolabel.evaluate.metrics.ranking import AveragePrecision, Coverage, OneErr
 __all__ = [
     "METRICS",
     "AveragePrecision",
+    "BalancedAccuracy",
     "Coverage",
     "ExampleF1",
     "Fading",
@@ -73,6 +76,7 @@ METRICS: dict[str, type[Metric]] = {
         ExampleF1,
         MicroF1,
         MacroF1,
+        BalancedAccuracy,
         RankingLoss,
         OneError,
         Coverage,

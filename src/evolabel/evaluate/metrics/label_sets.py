@@ -1,4 +1,4 @@
-"""Metrics of the predicted sets of labels: partial accuracy, Hamming loss, subset accuracy, three kinds of F1.
+"""Metrics of the predicted sets of labels: accuracies, Hamming loss, three kinds of F1.
 
 A sample costs O(K). A label is predicted if its score is at least the threshold. F1 is twice the hits over predicted
 plus positive labels; where no label is positive and none predicted it is 0, scikit-learn's `zero_division=0`.
@@ -246,3 +246,37 @@ class MacroF1(LabelSetMetric):
         annotated, hits, sizes = sums[1:].reshape(-1, 3).T
         f1 = np.divide(hits, sizes, out=np.zeros_like(hits), where=sizes > MIN_SUM)
         return float(f1[annotated > MIN_SUM].mean())
+
+
+class BalancedAccuracy(LabelSetMetric):
+    """Mean of the recall of a label and of the recall of its absence, mean over the labels. 1 is perfect.
+
+    A recall that is not defined is left out: of a label that never occurred, of the absence of one that always did. A
+    label without any annotation yet is left out, too.
+
+    Parameters
+    ----------
+    threshold : float or sequence of float
+        A label is predicted if its score is at least this; one number for all labels or one for each.
+
+    Examples
+    --------
+    >>> from evolabel.evaluate.metrics import BalancedAccuracy
+    >>> BalancedAccuracy().update([[1], [1], [0], [0]], [[0.9], [0.2], [0.1], [0.3]]).get()
+    0.75
+    """
+
+    name = "balanced accuracy"
+
+    def statistics(self, rows: ScoredLabels) -> FloatArray:
+        """Return, for each sample of `rows`, 1 if it counts, and for each label (on, found, off, not predicted)."""
+        on, off = rows.positive, rows.annotated & ~rows.positive
+        labels = np.array((on, on & self.predicted(rows), off, off & ~self.predicted(rows)), np.float64)
+        return np.column_stack((rows.any_annotated, np.moveaxis(labels, 0, 2).reshape(len(on), -1)))
+
+    def value(self, sums: FloatArray) -> float:
+        """Return the mean recall of the annotated labels from `sums`, the sum of the statistics."""
+        whole, right = np.moveaxis(sums[1:].reshape(-1, 2, 2), 2, 0)
+        recall = np.divide(right, whole, out=np.zeros_like(right), where=whole > MIN_SUM)
+        n_defined = (whole > MIN_SUM).sum(axis=1)
+        return float((recall.sum(axis=1)[n_defined > 0] / n_defined[n_defined > 0]).mean())
