@@ -7,7 +7,7 @@ import pytest
 
 from evolabel.active import ActiveLearner
 from evolabel.errors import DataError, StateError
-from evolabel.server.contexts import acts, verbs
+from evolabel.server.contexts import acts, reading, verbs
 from evolabel.server.contexts.acts import LaterActsError, MovedError, plan_undo
 from evolabel.server.contexts.desk import Origin, TornError
 from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
@@ -58,6 +58,19 @@ def shown(worker, number):
 
 def numbers(worker):
     return worker.view.read(lambda copy: {rule["rule"] for rule in rule_list(copy.state)}).result(30)
+
+
+def test_a_rule_that_ends_the_warm_up_gives_the_same_state_in_a_replay(sqlite, start):
+    """In between, the state is read by people and for seals, which a replay does not do."""
+    worker = start(sqlite).workers["pumps"]
+    run(worker, samples(40))
+    call(worker, reading.show_project)
+    assert numbers(worker) == set()
+    learner_seal(worker)
+    act(worker, "rule.added", LOW)
+    more(worker, n=50)
+    with worker.reading() as connection:
+        proven(connection)
 
 
 def test_acts_change_the_rules_and_are_read_at_once(worker):

@@ -46,14 +46,17 @@ class QueryContext:
         self.bucket = bucket
         self.error_feedback = error_feedback
         self._known: ModelContext | None = None
-        self._initial: tuple[ModelContext, int] | None = None  # before any answer, and `n_seen` of the model by then
+        self._initial: tuple[ModelContext, tuple[int, int]] | None = None  # before any answer; only saves time
 
     def of_model(self, model: Model) -> ModelContext:
         """The context of `model` as it is."""
         if self._known is not None and self._known.model is model:
             return self._known
-        if self._initial is None or self._initial[0].model is not model or self._initial[1] != model.n_seen:
-            self._initial = ModelContext(model, feedback_of(model), NewLabelExploration(model)), model.n_seen
+        if model.warm_up is not None:  # it ends within the same model, also by an edit
+            return _initial_context(model)
+        sizes = model.n_features, model.n_labels
+        if self._initial is None or self._initial[0].model is not model or self._initial[1] != sizes:
+            self._initial = _initial_context(model), sizes
         return self._initial[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -130,3 +133,8 @@ class QueryContext:
             new_labels = NewLabelExploration.from_arrays(parts["new_labels"], model, self.bucket.seen)
         if model.warm_up is None and arrays["answered"].all():
             self._known = ModelContext(model, feedback, new_labels)
+
+
+def _initial_context(model: Model) -> ModelContext:
+    """Return the context of `model` before any answer: what its initial batch has shown."""
+    return ModelContext(model, feedback_of(model), NewLabelExploration(model))
