@@ -84,7 +84,7 @@ def _read_learner(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any], path
     if manifest.get("kind") != _KIND:
         held = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {held}, not an active learner; pass a file of its save()")
-    with refusing_to_read(path, "a learner"):
+    with refusing_to_read(path, "a learner", manifest):
         return _put_together(cls, arrays, manifest)
 
 

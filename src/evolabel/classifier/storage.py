@@ -19,6 +19,7 @@ from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.core.stored.snapshot import put_together, read_weights, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.persistence.model_file import model_bytes, read_model_bytes, read_model_file, write_model_file
+from evolabel.persistence.schemas import remedy
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import parse_times
 from evolabel.typing import Arrays
@@ -69,18 +70,21 @@ def _read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], p
     if manifest.get("kind") != KIND:
         held = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {held}, not a classifier; pass a file written by save()")
-    with refusing_to_read(path, "a classifier"):
+    with refusing_to_read(path, "a classifier", manifest):
         return put_classifier_together(cls, arrays, manifest)
 
 
 @contextmanager
-def refusing_to_read(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Turn errors about the contents of the file at `path`, which should hold `what`, into ModelFileError."""
+def refusing_to_read(path: str | os.PathLike[str], what: str, manifest: dict[str, Any]) -> Iterator[None]:
+    """Turn errors about the contents of the file at `path`, which should hold `what`, into ModelFileError.
+
+    What to do about it depends on the schema in its `manifest`.
+    """
     try:
         yield
     except BROKEN as error:
         why = " ".join((str(error) if isinstance(error, EvolabelError) else repr(error)).split())
-        raise ModelFileError(f"{path} does not describe {what} ({why}); restore it from a copy") from None
+        raise ModelFileError(f"{path} does not describe {what} ({why}); {remedy(manifest)}") from None
 
 
 @contextmanager
