@@ -1,4 +1,4 @@
-"""Files of every schema load, answer as the version that wrote them, and learn on; or the error names what reads them."""
+"""Files of every schema load, answer as before and learn on; or the error names the version that reads them."""
 
 import gzip
 import json
@@ -94,7 +94,7 @@ def test_the_error_about_a_file_that_lacks_too_much_names_its_version(unpacked):
 
 def test_later_files_name_the_version_that_wrote_them(unpacked):
     path = unpacked(HERE / f"schema-{SCHEMA}-classifier.gz", schema=1, evolabel="0.7.1", model={})
-    with pytest.raises(ModelFileError, match="load it with evolabel 0.7.1, or fit the model anew"):
+    with pytest.raises(ModelFileError, match=r"load it with evolabel 0\.7\.1, or fit the model anew"):
         EvolvingFuzzyClassifier.load(path)
 
 
@@ -110,7 +110,7 @@ def test_a_newer_file_names_both_numbers_and_the_version_to_upgrade_to(unpacked)
 @pytest.mark.parametrize("version", ["two\nlines", 3, None, "9" * 90])
 def test_a_version_that_is_none_is_not_repeated(unpacked, version):
     path = unpacked(HERE / f"schema-{SCHEMA}-learner.gz", schema=SCHEMA + 1, evolabel=version)
-    with pytest.raises(ModelFileError, match="upgrade to the version that wrote it$"):
+    with pytest.raises(ModelFileError, match=r"upgrade to the version that wrote it$"):
         ActiveLearner.load(path)
 
 

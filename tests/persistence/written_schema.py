@@ -1,7 +1,7 @@
 """Names, types and shapes of all that model files hold, as lines.
 
-`python tests/persistence/written_schema.py` writes them to the file of the present schema, once: a schema whose arrays or
-facts change needs another number.
+`python tests/persistence/written_schema.py` writes them to the file of the present schema, once: a schema whose arrays
+or facts change needs another number.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The file format of models: safetensors arrays, with a JSON manifest and a checksum of both in the header.
 
-The manifest holds the number of the schema and the version of evolabel that wrote the file: a file of an older schema is
-brought to the present one (`persistence.schemas`), a file of a newer one is refused and not misread. The checksum covers
-manifest and arrays, so an altered file is refused as well.
+The manifest holds the number of the schema and the version of evolabel that wrote the file. A file of an older schema
+is brought to the present one (`persistence.schemas`), a file of a newer one is refused and not misread. The checksum
+covers manifest and arrays, so an altered file is refused as well.
 """
 
 import hashlib

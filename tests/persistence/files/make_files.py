@@ -1,4 +1,4 @@
-"""Model files of the version of evolabel on PYTHONPATH, with its answers: `python make_files.py NAME` (see README.md)."""
+"""Model files of the evolabel on PYTHONPATH, with its answers: `python make_files.py NAME` (see README.md)."""
 
 import gzip
 import json
