@@ -88,19 +88,22 @@ def download(sender, name, path):
     return path
 
 
+@pytest.mark.filterwarnings("ignore:.* no feature")
 @pytest.mark.parametrize("rows", [40, 400], ids=["while samples are collected", "with rules and error feedback"])
 def test_the_downloaded_model_gives_the_served_probabilities_bit_for_bit(sqlite, start, tmp_path, rows):
     service, senders = next(serving(start(sqlite), sqlite))
     worker = service.workers["pumps"]
     run(worker, rising(rows))
-    asked = [sample["x"] for sample, _ in samples(50, seed=3)]
+    asked = [sample["x"] for sample, _ in samples(50, seed=3)] + [{"machine": "M-02"}, {"pressure": 1e30}, {}]
     served = senders["producer"]("POST", f"{P}/predictions", {"samples": [{"x": x} for x in asked]}).json()["results"]
     learner = ActiveLearner.load(download(senders["operator"], "model.safetensors", tmp_path / "model"))
     names = list(learner.classifier.label_names_)
     assert learner.bucket.seen == worker.state.seen
     loaded = [dict(zip(names, learner.predict_proba([x])[0].tolist(), strict=True)) for x in asked]
     assert loaded == [result["prediction"] for result in served]
-    alone = EvolvingFuzzyClassifier.load(download(senders["operator"], "classifier.safetensors", tmp_path / "classifier"))
+    alone = EvolvingFuzzyClassifier.load(
+        download(senders["operator"], "classifier.safetensors", tmp_path / "classifier")
+    )
     one = samples(1, seed=4)[0][0]["x"]
     assert list(send(worker, {"x": one})["prediction"].values()) == learner.predict_proba([one])[0].tolist()
     frame = pytest.importorskip("pandas").DataFrame(asked)

@@ -17,7 +17,7 @@ import numpy as np
 from evolabel import __version__
 from evolabel._utils.atomic_files import is_special, name_in_errors, resolve_link, staged, write_atomically
 from evolabel.errors import ModelFileError, ModelWriteError
-from evolabel.persistence.schemas import SCHEMA, check_schema, remedy, upgrade
+from evolabel.persistence.schemas import SCHEMA, bring_to_present, check_schema, remedy
 from evolabel.typing import Arrays
 
 _MANIFEST_KEY = "evolabel"
@@ -147,7 +147,7 @@ def _checked_manifest(arrays: Arrays, header: dict[str, str], target: object) ->
     if header.get("sha256") != _checksum(arrays, header[_MANIFEST_KEY]):
         raise ModelFileError(f"{target} was altered after it was written (checksum differs); restore it from a copy")
     try:
-        upgrade(arrays, manifest)
+        bring_to_present(arrays, manifest)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, MemoryError) as error:
         why = " ".join(repr(error).split())
         raise ModelFileError(f"{target} does not describe a model ({why}); {remedy(manifest)}") from None

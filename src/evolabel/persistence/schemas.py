@@ -33,7 +33,7 @@ class Step(NamedTuple):
     last_reader: str
 
 
-def upgrade(arrays: Arrays, manifest: dict[str, Any]) -> None:
+def bring_to_present(arrays: Arrays, manifest: dict[str, Any]) -> None:
     """Change `arrays` and `manifest` of an older schema to those of the present one; what they lack starts anew."""
     for schema in range(manifest["schema"], SCHEMA):
         STEPS[schema].upgrade(arrays, manifest)
@@ -79,9 +79,8 @@ def _to_second(arrays: Arrays, manifest: dict[str, Any]) -> None:
     if manifest.get("kind") == "ActiveLearner":
         manifest.setdefault("retired", [])
         manifest = manifest["classifier"]
-    if manifest.get("columns") is not None:
-        for name, nothing in {"origins": {}, "flags": []}.items():  # there were no columns of timestamps and flags
-            manifest["columns"].setdefault(name, nothing)
+    if manifest.get("columns") is not None:  # there were no columns of timestamps and flags
+        manifest["columns"] = {"origins": {}, "flags": [], **manifest["columns"]}
     if "warm_up" in manifest["model"]:
         manifest["model"]["warm_up"].setdefault("passed", 0)
 

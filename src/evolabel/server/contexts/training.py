@@ -89,7 +89,7 @@ def take_fitted(desk: Desk, fitted: Fitted, origin: Origin) -> Facts:
 
 
 def check_model(learner: ActiveLearner, data: bytes) -> None:
-    """Raise an error unless `data` is the file of a classifier, or of a learner, that the `learner`, a copy, can go on with."""
+    """Raise an error unless `data` is a model file whose classifier the `learner`, a copy, can go on with."""
     learner.replace_classifier(classifier_in(data, "the file"))
 
 
