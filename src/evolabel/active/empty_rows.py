@@ -51,6 +51,5 @@ def is_empty(x: FloatArray) -> bool:
 
 def empty_query(model: Model, x: FloatArray) -> Query:
     """Return the query about the sample `x`, (p,), without any feature: its outputs by `model`, and no question."""
-    rates, no_labels = model.base_rates(), np.zeros(model.n_labels, np.bool_)
-    said = {"unfamiliar": (NO_FEATURE,), "probabilities": base_probabilities(model)}
-    return Query(x.copy(), rates, no_labels, (), {}, 0, **said)
+    rates, none, shares = model.base_rates(), np.zeros(model.n_labels, np.bool_), base_probabilities(model)
+    return Query(x.copy(), rates, none, (), {}, 0, unfamiliar=(NO_FEATURE,), probabilities=shares)
