@@ -131,7 +131,8 @@ def exists(name):
 
 @every_page
 def test_names_of_code_exist(page):
-    texts = [code for code in codes(page) if not is_path(code, page) and not code.endswith((".html", ".json"))]
+    files = (".html", ".json", ".safetensors")
+    texts = [code for code in codes(page) if not is_path(code, page) and not code.endswith(files)]
     names = [re.match(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", text) for text in texts]
     assert sorted({name[0] for name in names if name and not exists(name[0])}) == []
 

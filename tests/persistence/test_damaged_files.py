@@ -12,7 +12,8 @@ from safetensors.numpy import save_file
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import EvolabelError, ModelFileError
-from evolabel.persistence.model_file import SCHEMA, read_model_file, write_model_file
+from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.persistence.schemas import SCHEMA
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +109,10 @@ def rewritten(written, tmp_path):
     return write
 
 
-@pytest.mark.parametrize("schema", [SCHEMA - 1, SCHEMA + 1])
-def test_another_schema_is_refused(rewritten, schema):
+@pytest.mark.parametrize(("schema", "advice"), [(-1, "restore it"), (0, "restore it"), (SCHEMA + 1, "upgrade to")])
+def test_a_schema_that_is_not_known_is_refused(rewritten, schema, advice):
     path = rewritten(lambda arrays, manifest: manifest.update(schema=schema))
-    with pytest.raises(ModelFileError, match="the version that wrote it"):
+    with pytest.raises(ModelFileError, match=advice):
         EvolvingFuzzyClassifier.load(path)
 
 

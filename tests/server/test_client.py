@@ -10,13 +10,16 @@ pytest.importorskip("httpx")
 
 import httpx
 
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner
 from evolabel.client import AsyncClient, Client, ConnectionLostError, Retry, ServiceError
-from evolabel.errors import DataError, ParameterError
+from evolabel.errors import DataError, ModelFileError, ParameterError
+from evolabel.persistence.model_file import stored_checksum
 from evolabel.server.app import create_app
 from evolabel.server.contexts import reading
 from evolabel.server.security.first_token import create_token
 from server.listening import listening
-from server.pumps import call, samples
+from server.pumps import call, run, samples
 
 QUICK = Retry(seconds=30.0, first=0.001, longest=0.001)
 ROLES = ("producer", "annotator", "operator")
@@ -240,6 +243,37 @@ def test_lines_of_a_file_end_with_line_feeds_alone():
                 return [line async for line in client.export("answers.ndjson")]
 
         assert asyncio.run(read()) == written
+
+
+@pytest.mark.parametrize("classifier", [False, True])
+def test_the_model_is_asked_for_with_and_without_what_the_service_adds(served, classifier, tmp_path):
+    service, client = served
+    run(service.workers["pumps"], samples(220))
+    with client("operator") as operator:
+        contents = operator.model(classifier=classifier)
+        (served_now,) = operator.predict([{"pressure": 0.5, "flow": -0.3}])
+
+    async def read():
+        async with AsyncClient(client.url, client.tokens["operator"], "pumps", retry=QUICK) as operator:
+            return await operator.model(classifier=classifier)
+
+    assert stored_checksum(asyncio.run(read())) == stored_checksum(contents)
+    (tmp_path / "model").write_bytes(contents)
+    if classifier:
+        assert EvolvingFuzzyClassifier.load(tmp_path / "model").n_rules_ > 0
+        with pytest.raises(ModelFileError, match="not an active learner"):
+            ActiveLearner.from_bytes(contents)
+    else:
+        shares = ActiveLearner.from_bytes(contents).predict_proba([{"pressure": 0.5, "flow": -0.3}])[0]
+        assert dict(zip(["leak", "wear"], shares.tolist(), strict=True)) == served_now.prediction
+        with pytest.raises(ModelFileError, match=r"load it with ActiveLearner\.load and take its `classifier`"):
+            EvolvingFuzzyClassifier.load(tmp_path / "model")
+
+
+def test_who_may_not_have_the_model_is_told_so(served):
+    _, client = served
+    with client("producer") as producer, pytest.raises(ServiceError, match="forbidden"):
+        producer.model()
 
 
 def test_both_clients_have_the_same_methods():

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 from sqlalchemy import Engine, select
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner
 from evolabel.server.contexts import verbs
 from evolabel.server.security.first_token import create_token
 from evolabel.server.store.schema import AUDIT
@@ -78,16 +80,43 @@ def ask(senders, name):
     raise AssertionError("no question")
 
 
-def test_the_model_can_be_loaded(service, sqlite, tmp_path):
-    _, senders = next(serving(service, sqlite))
-    service.workers["pumps"].view.forget()  # a copy may be a second old
-    (tmp_path / "model.safetensors").write_bytes(senders["operator"]("GET", f"{P}/export/model.safetensors").content)
-    model = EvolvingFuzzyClassifier.load(tmp_path / "model.safetensors")
-    assert list(model.label_names_) == ["leak", "wear"]
-    live = service.workers["pumps"].state.learner.classifier
-    row = {"pressure": [1.0], "flow": [0.5], "machine": ["M-01"]}
-    frame = pytest.importorskip("pandas").DataFrame(row)
-    assert (model.predict_proba(frame) == live.predict_proba(frame)).all()
+def download(sender, name, path):
+    """Path of the file `name` of an operator."""
+    response = sender("GET", f"{P}/export/{name}")
+    assert response.status_code == 200
+    path.write_bytes(response.content)
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:.* no feature")
+@pytest.mark.parametrize("rows", [40, 400], ids=["while samples are collected", "with rules and error feedback"])
+def test_the_downloaded_model_gives_the_served_probabilities_bit_for_bit(sqlite, start, tmp_path, rows):
+    service, senders = next(serving(start(sqlite), sqlite))
+    worker = service.workers["pumps"]
+    run(worker, rising(rows))
+    asked = [sample["x"] for sample, _ in samples(50, seed=3)] + [{"machine": "M-02"}, {"pressure": 1e30}, {}]
+    served = senders["producer"]("POST", f"{P}/predictions", {"samples": [{"x": x} for x in asked]}).json()["results"]
+    learner = ActiveLearner.load(download(senders["operator"], "model.safetensors", tmp_path / "model"))
+    names = list(learner.classifier.label_names_)
+    assert learner.bucket.seen == worker.state.seen
+    loaded = [dict(zip(names, learner.predict_proba([x])[0].tolist(), strict=True)) for x in asked]
+    assert loaded == [result["prediction"] for result in served]
+    alone = EvolvingFuzzyClassifier.load(
+        download(senders["operator"], "classifier.safetensors", tmp_path / "classifier")
+    )
+    one = samples(1, seed=4)[0][0]["x"]
+    assert list(send(worker, {"x": one})["prediction"].values()) == learner.predict_proba([one])[0].tolist()
+    frame = pytest.importorskip("pandas").DataFrame(asked)
+    live = worker.state.learner.classifier.predict_proba(frame)
+    np.testing.assert_array_equal(alone.predict_proba(frame), live)
+    corrected = [list(result["prediction"].values()) for result in served]
+    assert (np.abs(corrected - live).max() > 0.001) == (rows == 400)
+
+
+def rising(n):
+    """n samples whose labels turn round every 40 rows, so that errors of neighbours repeat."""
+    for i, (sample, truth) in enumerate(samples(n)):
+        yield sample, {**truth, "leak": truth["leak"] != (i // 40 % 2 == 1)}
 
 
 @pytest.mark.parametrize("what", ["answers", "predictions", "log"])

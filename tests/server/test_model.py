@@ -123,7 +123,7 @@ def test_a_model_is_replaced_by_a_file(served):
     shown = call(worker, reading.show_project)
     assert put(senders["operator"], data).status_code == 403
     head = worker.head
-    for bad in (b"nothing", b"", worker.state.learner.to_bytes(), trained_file(("leak", "rust"))):
+    for bad in (b"nothing", b"", trained_file(("leak", "rust"))):
         refused = put(senders["admin"], bad)
         assert refused.status_code == 422, refused.text
     assert put(senders["admin"], trained_file(features=["a", "b", "c", "d"])).status_code == 422
@@ -135,6 +135,22 @@ def test_a_model_is_replaced_by_a_file(served):
     assert {**after, "seq": 0} == {**shown, "seq": 0}
     call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
     run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
+    assert replayed(service) == seal(worker)
+
+
+@on_sqlite
+def test_an_exported_model_is_taken_back(served):
+    service, senders = served
+    worker = service.workers["pumps"]
+    run(worker, samples(220))
+    rows = np.array([[0.1, 0.2, 1.0, 0.0], [-1.0, 0.7, 0.0, 1.0]])
+    before = worker.state.learner.classifier.inner.model.outputs(rows)
+    exported = senders["operator"]("GET", f"{P}/export/model.safetensors").content
+    run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
+    assert (worker.state.learner.classifier.inner.model.outputs(rows) != before).any()
+    assert put(senders["admin"], exported).status_code == 200
+    assert worker.state.learner.classifier.n_rules_ > 0
+    np.testing.assert_array_equal(worker.state.learner.classifier.inner.model.outputs(rows), before)
     assert replayed(service) == seal(worker)
 
 

@@ -125,9 +125,11 @@ def test_the_shell_blocks_of_the_pages_run_as_written(tmp_path, monkeypatch):
     assert {"answers.csv", "predictions.parquet", "plant-copy.db"} <= {file.name for file in tmp_path.iterdir()}
 
 
-def test_the_python_block_runs_as_written(sqlite, start):
-    (block,) = re.findall(r"```python\n(.*?)```", (DOCS / PAGES[0]).read_text(), re.DOTALL)
-    service = start(sqlite)
+def test_the_python_blocks_run_as_written(sqlite, start, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / PAGES[0]).read_text(), re.DOTALL)
+    service, names = start(sqlite), {"token": create_token(sqlite, "root", None, None, "test")}
     with listening(service) as url:
-        exec(block.replace("http://127.0.0.1:8080", url), {"token": create_token(sqlite, "root", None, None, "test")})
+        exec("".join(blocks).replace("http://127.0.0.1:8080", url), names)
     assert service.workers["pumps"].state.seen == 1
+    assert names["learner"].bucket.seen == 1

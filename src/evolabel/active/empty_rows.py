@@ -7,6 +7,7 @@ import numpy as np
 
 from evolabel.active.query import Query
 from evolabel.classifier.samples import note_empty, rows_without_features
+from evolabel.core.empty_rows import base_probabilities
 from evolabel.core.protocols import Model
 from evolabel.explain.prediction import NO_FEATURE
 from evolabel.typing import BoolArray, FloatArray
@@ -50,5 +51,5 @@ def is_empty(x: FloatArray) -> bool:
 
 def empty_query(model: Model, x: FloatArray) -> Query:
     """Return the query about the sample `x`, (p,), without any feature: its outputs by `model`, and no question."""
-    rates = model.base_rates()
-    return Query(x.copy(), rates, np.zeros(len(rates), np.bool_), (), {}, 0, unfamiliar=(NO_FEATURE,))
+    rates, none, shares = model.base_rates(), np.zeros(model.n_labels, np.bool_), base_probabilities(model)
+    return Query(x.copy(), rates, none, (), {}, 0, unfamiliar=(NO_FEATURE,), probabilities=shares)

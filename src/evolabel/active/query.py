@@ -49,7 +49,7 @@ class Query:
     number : int or None
         Number of the sample in the stream, once the learner has counted it.
     probabilities : array (K,) or None
-        Probability of each label at the time of the query; None if nothing is asked.
+        Probability of each label at the time of the query; None if nothing is asked and the sample has a feature.
     drawn : bool array (K,) or None
         Labels that were drawn at random; None if none was.
     names : QueryNames or None

@@ -16,7 +16,10 @@ from evolabel.active.scoring.criteria import CRITERIA, Criterion
 from evolabel.active.selection import SELECTORS, Selector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import (
+    KIND,
+    LEARNER_KIND,
     put_classifier_together,
+    read_classifier,
     refusing_to_read,
     refusing_to_write,
     take_classifier_apart,
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
 
     L = TypeVar("L", bound=ActiveLearner)
 
-_KIND = "ActiveLearner"
 _BUCKET_PARAMETERS = ("budget", "per", "credit", "burst")
 _LEARNER_PARAMETERS = ("min_labels", "max_pending", "antecedent_rate")
 _PARTS = ("selector", "unlabelled", "context", "pending")
@@ -79,12 +81,27 @@ def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
     return _read_learner(cls, *read_model_file(path), path)
 
 
+def classifier_in(data: bytes, name: str) -> EvolvingFuzzyClassifier:
+    """The classifier in `data`, the contents of a file of a classifier or of a learner; `name` is for messages."""
+    arrays, manifest = read_model_bytes(data, name)
+    if manifest.get("kind") == LEARNER_KIND:
+        arrays = _without_own(arrays)
+        with refusing_to_read(name, "a learner", manifest):
+            manifest = {**manifest, **StoredFacts(manifest).part("classifier").facts, "kind": KIND}
+    return read_classifier(EvolvingFuzzyClassifier, arrays, manifest, name)
+
+
+def _without_own(arrays: Arrays) -> Arrays:
+    """Those of the `arrays` of a learner that are its classifier's."""
+    return {name: array for name, array in arrays.items() if not name.startswith("active.")}
+
+
 def _read_learner(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "L":
     """The learner of class `cls` in the file `path` with these contents; ModelFileError if it holds none."""
-    if manifest.get("kind") != _KIND:
+    if manifest.get("kind") != LEARNER_KIND:
         held = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {held}, not an active learner; pass a file of its save()")
-    with refusing_to_read(path, "a learner"):
+    with refusing_to_read(path, "a learner", manifest):
         return _put_together(cls, arrays, manifest)
 
 
@@ -101,7 +118,7 @@ def _take_apart(learner: "ActiveLearner") -> tuple[Arrays, dict[str, Any]]:
     arrays, classifier = take_classifier_apart(learner.classifier)
     bucket, strategy, model = learner.bucket, learner.strategy, learner.strategy.inner.model
     manifest = {
-        "kind": _KIND,
+        "kind": LEARNER_KIND,
         "classifier": classifier,
         "parameters": {
             **{name: getattr(bucket, name) for name in _BUCKET_PARAMETERS},
@@ -132,11 +149,10 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: boo
     """
     stored = StoredFacts(manifest)
     own = part_of(arrays, "active")
-    others = {name: array for name, array in arrays.items() if not name.startswith("active.")}
     parameters = stored.part("parameters").only(*_BUCKET_PARAMETERS, *_LEARNER_PARAMETERS, "error_feedback")
     criteria = [_read_criterion(described) for described in stored.parts("criteria")]
     learner = cls(
-        put_classifier_together(EvolvingFuzzyClassifier, others, stored.value("classifier"), copy=copy),
+        put_classifier_together(EvolvingFuzzyClassifier, _without_own(arrays), stored.value("classifier"), copy=copy),
         criteria=criteria,
         selection=_read_selector(stored.part("selection")),
         annotators=AnnotatorPool.from_facts(stored.part("annotators")),

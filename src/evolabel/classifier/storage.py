@@ -18,7 +18,8 @@ from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.core.stored.snapshot import put_together, read_weights, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
-from evolabel.persistence.model_file import model_bytes, read_model_bytes, read_model_file, write_model_file
+from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file
+from evolabel.persistence.schemas import remedy
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import parse_times
 from evolabel.typing import Arrays
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=EvolvingFuzzyClassifier)
 
-KIND = "EvolvingFuzzyClassifier"
+KIND, LEARNER_KIND = "EvolvingFuzzyClassifier", "ActiveLearner"
 _FEEDBACK = "feedback"  # the part of the error feedback in a file
 SIMPLE = (str, int, float, bool)  # classes that JSON can hold
 DTYPES = re.compile("[<>|=]?[biufUO][0-9]*")  # of classes
@@ -49,7 +50,7 @@ def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLi
 
 def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
     """Return the classifier of class `cls` that `save_classifier` wrote to `path`."""
-    return _read_classifier(cls, *read_model_file(path), path)
+    return read_classifier(cls, *read_model_file(path), path)
 
 
 def classifier_bytes(classifier: "EvolvingFuzzyClassifier") -> bytes:
@@ -58,29 +59,28 @@ def classifier_bytes(classifier: "EvolvingFuzzyClassifier") -> bytes:
     return model_bytes(arrays, {"kind": KIND, **manifest})
 
 
-def classifier_from_bytes(cls: "type[C]", data: bytes, name: str) -> "C":
-    """Return the classifier of class `cls` in `data`, the contents of a model file called `name` in messages."""
-    arrays, manifest = read_model_bytes(data, name)
-    return _read_classifier(cls, arrays, manifest, name)
-
-
-def _read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "C":
+def read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "C":
     """Return the classifier of these `arrays` and `manifest`; ModelFileError, which names `path`, if it is none."""
     if manifest.get("kind") != KIND:
-        held = with_article(manifest.get("kind"))
-        raise ModelFileError(f"{path} holds {held}, not a classifier; pass a file written by save()")
-    with refusing_to_read(path, "a classifier"):
+        held, advice = with_article(manifest.get("kind")), "pass a file written by save()"
+        if manifest.get("kind") == LEARNER_KIND:
+            advice = "load it with ActiveLearner.load and take its `classifier`"
+        raise ModelFileError(f"{path} holds {held}, not a classifier; {advice}")
+    with refusing_to_read(path, "a classifier", manifest):
         return put_classifier_together(cls, arrays, manifest)
 
 
 @contextmanager
-def refusing_to_read(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Turn errors about the contents of the file at `path`, which should hold `what`, into ModelFileError."""
+def refusing_to_read(path: str | os.PathLike[str], what: str, manifest: dict[str, Any]) -> Iterator[None]:
+    """Turn errors about the contents of the file at `path`, which should hold `what`, into ModelFileError.
+
+    What to do about it depends on the schema in its `manifest`.
+    """
     try:
         yield
     except BROKEN as error:
         why = " ".join((str(error) if isinstance(error, EvolabelError) else repr(error)).split())
-        raise ModelFileError(f"{path} does not describe {what} ({why}); restore it from a copy") from None
+        raise ModelFileError(f"{path} does not describe {what} ({why}); {remedy(manifest)}") from None
 
 
 @contextmanager

@@ -81,6 +81,7 @@ class AsyncClient:
     answer = _sending(ProjectCalls.answer)
     refuse = _sending(ProjectCalls.refuse)
     withdraw = _sending(ProjectCalls.withdraw)
+    model = _sending(ProjectCalls.model)
     project = _sending(ProjectCalls.project)
     change_settings = _sending(ProjectCalls.change_settings)
     set_paused = _sending(ProjectCalls.set_paused)

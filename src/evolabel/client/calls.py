@@ -133,6 +133,14 @@ class ProjectCalls:
         """Return the request for the exported file `name`."""
         return self._call("GET", f"/export/{quote(name, safe='')}", _nothing)
 
+    def model(self, *, classifier: bool = False) -> Call[bytes]:
+        """Return the contents of the model file: the learner, whose probabilities are those that the service gives.
+
+        With `classifier`, those of the classifier alone, without the correction by the errors of the last answers.
+        """
+        name = "classifier.safetensors" if classifier else "model.safetensors"
+        return self._call("GET", f"/export/{name}", lambda contents: bytes(contents))
+
     def project(self) -> Call[ProjectStatus]:
         """Return features, labels, settings and counts of the project."""
         return self._call("GET", "", ProjectStatus.read)

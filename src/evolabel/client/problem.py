@@ -33,7 +33,12 @@ class ConnectionLostError(EvolabelError, ConnectionError):
 
 
 def document_of(response: Any) -> Any:
-    """Return the JSON in a `response` of httpx, None without a body; ServiceError if it is a refusal or no JSON."""
+    """Return the JSON in a `response` of httpx, or the bytes of a file, None without a body.
+
+    ServiceError if it is a refusal, or neither.
+    """
+    if response.is_success and response.headers.get("content-type") == "application/octet-stream":
+        return response.content
     try:
         document = response.json() if response.content else None
     except ValueError:

@@ -1,6 +1,7 @@
 """The file format of models: safetensors arrays, with a JSON manifest and a checksum of both in the header.
 
-The manifest holds the version of the schema, so a file of a newer evolabel is refused and not misread. The checksum
+The manifest holds the number of the schema and the version of evolabel that wrote the file. A file of an older schema
+is brought to the present one (`persistence.schemas`), a file of a newer one is refused and not misread. The checksum
 covers manifest and arrays, so an altered file is refused as well.
 """
 
@@ -13,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from evolabel import __version__
 from evolabel._utils.atomic_files import is_special, name_in_errors, resolve_link, staged, write_atomically
 from evolabel.errors import ModelFileError, ModelWriteError
+from evolabel.persistence.schemas import SCHEMA, bring_to_present, check_schema, remedy
 from evolabel.typing import Arrays
 
-SCHEMA = 1
 _MANIFEST_KEY = "evolabel"
 
 
@@ -62,7 +64,7 @@ def _header_of(data: bytes) -> dict[str, str]:
 def _sealed(arrays: Arrays, manifest: dict[str, Any]) -> tuple[Arrays, dict[str, str]]:
     """Return `arrays` as files hold them, and the header with `manifest` and checksum."""
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # arrays of shape () keep it
-    text = json.dumps({"schema": SCHEMA, **manifest}, sort_keys=True, allow_nan=False)
+    text = json.dumps({"schema": SCHEMA, "evolabel": __version__, **manifest}, sort_keys=True, allow_nan=False)
     return arrays, {_MANIFEST_KEY: text, "sha256": _checksum(arrays, text)}
 
 
@@ -95,7 +97,10 @@ def _system_error(error: Exception) -> OSError:
 
 
 def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the manifest of the model file `path`, or raise ModelFileError if its checksum differs."""
+    """Return the arrays and the manifest of the model file `path`, or raise ModelFileError if its checksum differs.
+
+    Those of an older schema are brought to the present one; the manifest keeps its number.
+    """
     from safetensors import SafetensorError, safe_open
 
     target = Path(path)
@@ -113,7 +118,7 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
 
 
 def read_model_bytes(data: bytes, name: str = "the model") -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the manifest in the contents `data` of a model file; `name` is for messages."""
+    """Return what `read_model_file` returns for the contents `data` of a model file; `name` is for messages."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -132,12 +137,20 @@ def _not_a_model(target: object, error: Exception) -> ModelFileError:
 
 
 def _checked_manifest(arrays: Arrays, header: dict[str, str], target: object) -> dict[str, Any]:
-    """Return the manifest in `header`; ModelFileError if the checksum of it and `arrays` differs."""
+    """Return the manifest in `header`, and bring it and `arrays` to the present schema; ModelFileError if it cannot be.
+
+    It cannot if the checksum of both differs.
+    """
     if _MANIFEST_KEY not in header:
         raise ModelFileError(f"{target} is a safetensors file, but not of evolabel; pass a file written by save()")
     manifest = _parse(header[_MANIFEST_KEY], target)
     if header.get("sha256") != _checksum(arrays, header[_MANIFEST_KEY]):
         raise ModelFileError(f"{target} was altered after it was written (checksum differs); restore it from a copy")
+    try:
+        bring_to_present(arrays, manifest)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, MemoryError) as error:
+        why = " ".join(repr(error).split())
+        raise ModelFileError(f"{target} does not describe a model ({why}); {remedy(manifest)}") from None
     return manifest
 
 
@@ -149,10 +162,7 @@ def _parse(text: str, target: object) -> dict[str, Any]:
             raise TypeError(f"schema is {schema!r}, expected a whole number")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
-    if schema != SCHEMA:
-        raise ModelFileError(
-            f"{target} has schema {schema}, this evolabel reads schema {SCHEMA}; open it with the version that wrote it"
-        )
+    check_schema(manifest, target)
     return dict(manifest)
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from evolabel._utils.export_columns import ANSWER_COLUMNS
 from evolabel._utils.table_lines import csv_lines, json_lines
+from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_bytes
 from evolabel.server.api.access import access_of, now_us
 from evolabel.server.problems import ProblemError
@@ -24,7 +25,10 @@ _FILES: dict[str, tuple[str, Callable[[Engine, int], Iterator[str]]]] = {
     "samples.ndjson": (_LINES, lambda engine, number: json_lines(sample_rows(engine, number))),
     "log.ndjson": (_LINES, lambda engine, number: json_lines(log_rows(engine, number))),
 }
-_MODEL = "model.safetensors"
+_MODELS: dict[str, Callable[[ActiveLearner], bytes]] = {
+    "model.safetensors": ActiveLearner.to_bytes,
+    "classifier.safetensors": lambda learner: classifier_bytes(learner.classifier),
+}
 
 
 _KINDS: dict[str, Any] = {kind: {} for kind in (_LINES, "text/csv", _BYTES)}
@@ -32,14 +36,18 @@ _KINDS: dict[str, Any] = {kind: {} for kind in (_LINES, "text/csv", _BYTES)}
 
 @router.get("/export/{name}", response_model=None, responses={200: {"content": _KINDS}})
 async def get_export(slug: str, name: str, request: Request) -> Response:
-    """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson or model.safetensors.
+    """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson, model or classifier.safetensors.
 
-    The audit table says who has fetched which file. The model can be loaded by `EvolvingFuzzyClassifier.load`.
+    The audit table says who has fetched which file. model.safetensors holds all that answers:
+    `ActiveLearner.load("model.safetensors").predict_proba([x])` returns the probabilities that the service gives for
+    the next sample, bit for bit. classifier.safetensors, for `EvolvingFuzzyClassifier.load`, lacks what the service
+    adds: the correction by the errors of the last answers.
     """
     access = access_of(request)
     worker, identity = access.enter(request, slug)
-    if name != _MODEL and name not in _FILES:
-        raise ProblemError(404, "not-found", f"there is no file {name!r}; the files are {', '.join((*_FILES, _MODEL))}")
+    if name not in _FILES and name not in _MODELS:
+        known = ", ".join((*_FILES, *_MODELS))
+        raise ProblemError(404, "not-found", f"there is no file {name!r}; the files are {known}")
 
     def audit() -> None:
         address = request.client.host if request.client else None
@@ -51,8 +59,9 @@ async def get_export(slug: str, name: str, request: Request) -> Response:
 
     await asyncio.to_thread(audit)
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
-    if name == _MODEL:
-        read: Any = worker.view.read(lambda copy: classifier_bytes(copy.learner().classifier))
+    if write := _MODELS.get(name):
+        worker.view.forget()  # the file is that of now, not of a copy that may be a second old
+        read: Any = worker.view.read(lambda copy: write(copy.learner()))
         return Response(await asyncio.wrap_future(read), headers=headers, media_type=_BYTES)
     media, lines = _FILES[name]
     text = lines(access.service.reader, worker.project.id)

@@ -54,7 +54,8 @@ async def post_fit(slug: str, body: Body, request: Request) -> dict[str, Any]:
 async def put_model(slug: str, request: Request) -> dict[str, Any]:
     """Replace the classifier by that of a model file; counts, budget and open questions stay.
 
-    The file must have the features and the labels of the project, and at most 64 MiB, or `limits.model_mb`.
+    Of the file of a learner, such as an exported model.safetensors, the classifier is taken. The file must have the
+    features and the labels of the project, and at most 64 MiB, or `limits.model_mb`.
     """
     access = access_of(request)
     worker, identity = access.enter(request, slug)

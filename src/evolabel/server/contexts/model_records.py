@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.classifier.storage import classifier_from_bytes
+from evolabel.active.storage import classifier_in
 
 REPLACED = "model.replaced"
 REBUILT = "model.rebuilt"
@@ -41,7 +41,7 @@ def change_model(state: ModelHolder, kind: str, payload: dict[str, Any]) -> dict
         state.learner = ActiveLearner.from_bytes(payload[_FILE])
         return {"seal_before": before, "seal": state.seal(), "left_out": payload["left_out"]}
     if kind == REPLACED:
-        classifier = classifier_from_bytes(EvolvingFuzzyClassifier, payload[_FILE], "the stored model")
+        classifier = classifier_in(payload[_FILE], "the stored model")
     else:
         classifier = state.prepared or fit_history(model_columns(state.learner), *state.training_rows())
         state.prepared, state.history = None, []

@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_info
 from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.kernels.cache_state import processor_name
-from evolabel.persistence.model_file import SCHEMA, stored_checksum
+from evolabel.persistence.model_file import stored_checksum
+from evolabel.persistence.schemas import SCHEMA
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store.activity import COMMAND

@@ -191,7 +191,7 @@ class ProjectState:
         x, unseen = self._encoded(cells)
         query = self.learner.query(x)
         names, on = self.label_names, self.learner.classifier.thresholds_ <= query.prediction
-        shares = query.probabilities  # known if labels are asked for
+        shares = query.probabilities  # known if labels are asked for, or there is no feature
         if shares is None:
             shares = self.learner.strategy.inner.model.calibrator().probabilities(query.prediction[None])[0]
         answer: Facts = {

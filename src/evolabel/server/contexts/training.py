@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.classifier.storage import classifier_from_bytes
+from evolabel.active.storage import classifier_in
 from evolabel.errors import DataError
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.model_records import (
@@ -89,8 +89,8 @@ def take_fitted(desk: Desk, fitted: Fitted, origin: Origin) -> Facts:
 
 
 def check_model(learner: ActiveLearner, data: bytes) -> None:
-    """Raise an error unless `data` is the file of a classifier that the `learner`, a copy, can go on with."""
-    learner.replace_classifier(classifier_from_bytes(EvolvingFuzzyClassifier, data, "the file"))
+    """Raise an error unless `data` is a model file whose classifier the `learner`, a copy, can go on with."""
+    learner.replace_classifier(classifier_in(data, "the file"))
 
 
 def replace_model(desk: Desk, data: bytes, origin: Origin) -> Facts:
@@ -102,7 +102,7 @@ def replace_model(desk: Desk, data: bytes, origin: Origin) -> Facts:
 
 def check_model_labels(desk: Desk, data: bytes) -> None:
     """Raise DataError unless the classifier in `data` has the labels of the project on the `desk`."""
-    classifier = classifier_from_bytes(EvolvingFuzzyClassifier, data, "the file")
+    classifier = classifier_in(data, "the file")
     if classifier.inner.label_names != desk.state.label_names:
         raise DataError("the model has other labels than the project; train it on those of the project")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, inspect, text
 
 from evolabel.errors import EvolabelError
+from evolabel.server.store.schema import METADATA
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -27,6 +28,7 @@ def prepare_tables(connection: Connection) -> None:
         return
     found = version_of(connection)
     if found == SCHEMA_VERSION:
+        _check_columns(connection)
         return
     if found in known_versions():
         raise SchemaError(
@@ -36,6 +38,18 @@ def prepare_tables(connection: Connection) -> None:
         f"the tables have version {found}, which this program does not have (it uses {SCHEMA_VERSION}); "
         "start the newer evolabel that made them, or restore a backup"
     )
+
+
+def _check_columns(connection: Connection) -> None:
+    """Raise SchemaError if tables of the version of the program lack a column: drafts of the first one had fewer."""
+    found = inspect(connection).get_multi_columns()
+    held = {name: {column["name"] for column in columns} for (_, name), columns in found.items()}
+    for table in METADATA.sorted_tables:
+        if missing := {column.name for column in table.columns} - held.get(table.name, set()):
+            raise SchemaError(
+                f"the tables have version {SCHEMA_VERSION}, but {table.name} has no column {min(missing)}: start the "
+                "development version of 17 November 2026 or before that made them, or make a new database"
+            )
 
 
 def version_of(connection: Connection) -> str | None:

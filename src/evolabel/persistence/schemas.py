@@ -1,0 +1,109 @@
+"""The schemas of model files: what each number stands for, and how a file of an older one is brought to the present.
+
+The number rises whenever the names, the shapes or the meaning of arrays or facts change; `tests/persistence/files`
+lists those of the present one and keeps files of each. Steps never call code that may change, so their numbers are
+written out.
+
+| schema | arrays and facts                                                                                           |
+|--------|------------------------------------------------------------------------------------------------------------|
+| 1      | development versions of 0.1.0; arrays were added while the number stayed                                   |
+| 2      | with `members.reversal`, `thresholds.against`, 19 rows of `members.readings`, 10 numbers of every alarm    |
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evolabel import __version__
+from evolabel.errors import ModelFileError
+from evolabel.typing import Arrays, FloatArray
+
+SCHEMA = 2
+
+_VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
+_USUAL_MEAN, _USUAL_VARIANCE = 2, 3  # rows of `members.readings` in schema 1
+
+
+class Step(NamedTuple):
+    """`upgrade` changes arrays and manifest of one schema to those of the next; `last_reader` reads the others."""
+
+    upgrade: Callable[[Arrays, dict[str, Any]], None]
+    last_reader: str
+
+
+def bring_to_present(arrays: Arrays, manifest: dict[str, Any]) -> None:
+    """Change `arrays` and `manifest` of an older schema to those of the present one; what they lack starts anew."""
+    for schema in range(manifest["schema"], SCHEMA):
+        STEPS[schema].upgrade(arrays, manifest)
+
+
+def check_schema(manifest: dict[str, Any], name: object) -> None:
+    """Raise ModelFileError, which has the `name` of the file, if no step leads from the schema of `manifest`."""
+    schema = manifest["schema"]
+    if schema > SCHEMA:
+        raise ModelFileError(
+            f"{name} has schema {schema}, and evolabel {__version__} reads schemas up to {SCHEMA}; "
+            f"upgrade to {_writer(manifest) or 'the version that wrote it'}"
+        )
+    if schema != SCHEMA and schema not in STEPS:
+        raise ModelFileError(f"{name} has schema {schema}, expected 1 to {SCHEMA}; restore it from a copy")
+
+
+def remedy(manifest: dict[str, Any]) -> str:
+    """Return what to do with a file of this `manifest` whose contents cannot be used."""
+    schema = manifest["schema"]
+    if schema == SCHEMA:
+        return "restore it from a copy"
+    reader = _writer(manifest) or STEPS[schema].last_reader
+    return f"its schema is {schema}, and now it is {SCHEMA}; load it with {reader}, or fit the model anew"
+
+
+def _writer(manifest: dict[str, Any]) -> str | None:
+    """Return the version that wrote `manifest`, in words; None if it has none."""
+    version = manifest.get("evolabel")
+    return f"evolabel {version}" if isinstance(version, str) and _VERSION.fullmatch(version) else None
+
+
+def _to_second(arrays: Arrays, manifest: dict[str, Any]) -> None:
+    """Add what development versions did not have yet: evidence of reversed labels, and ranges of usual places."""
+    if "members.W" in arrays:
+        K = len(arrays["members.W"])
+        arrays["members.reversal"] = _padded(arrays.get("members.reversal", np.zeros((0, K))), 0, 4)
+        arrays["members.readings"] = _with_usual_range(arrays["members.readings"])
+        arrays["members.alarms"] = _padded(arrays["members.alarms"], 2, 10)
+    if "thresholds.gate" in arrays:
+        arrays.setdefault("thresholds.against", np.zeros(len(arrays["thresholds.gate"])))
+        arrays["thresholds.alarms"] = _padded(arrays["thresholds.alarms"], 1, 10)
+    if manifest.get("kind") == "ActiveLearner":
+        manifest.setdefault("retired", [])
+        manifest = manifest["classifier"]
+    if manifest.get("columns") is not None:  # there were no columns of timestamps and flags
+        manifest["columns"] = {"origins": {}, "flags": [], **manifest["columns"]}
+    if "warm_up" in manifest["model"]:
+        manifest["model"]["warm_up"].setdefault("passed", 0)
+
+
+def _padded(array: FloatArray, axis: int, size: int) -> FloatArray:
+    """Return `array` with zeros behind it along `axis`, up to `size` entries."""
+    widths = [(0, 0)] * array.ndim
+    widths[axis] = 0, max(0, size - array.shape[axis])
+    return np.pad(array, widths)
+
+
+def _with_usual_range(readings: FloatArray) -> FloatArray:
+    """Return `readings` with the range of usual places: the first one, mean 0 and variance 1, and the last one.
+
+    The range since a feature was suspect is that of its present place.
+    """
+    if len(readings) != 11:
+        return readings
+    mean, variance, usual, spread = readings[0], readings[1], readings[_USUAL_MEAN], readings[_USUAL_VARIANCE]
+    means = [np.minimum(usual, 0.0), np.maximum(usual, 0.0)]
+    variances = [np.minimum(spread, 1.0), np.maximum(spread, 1.0)]
+    return np.vstack([readings, *means, *variances, mean, mean, variance, variance])
+
+
+STEPS = {1: Step(_to_second, "the development version of 17 November 2026 or before that wrote it")}
+"""By the number of an older schema: the step to the next one."""

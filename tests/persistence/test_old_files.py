@@ -1,0 +1,129 @@
+"""Files of every schema load, answer as before and learn on; or the error names the version that reads them."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from persistence import written_schema
+from persistence.files.make_files import HERE, stream
+
+from evolabel import EvolvingFuzzyClassifier, __version__
+from evolabel.active import ActiveLearner
+from evolabel.errors import ModelFileError
+from evolabel.persistence.model_file import read_model_bytes, write_model_file
+from evolabel.persistence.schemas import SCHEMA, STEPS
+
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # the models have names
+
+NAMES = sorted(file.stem for file in HERE.glob("*.json"))
+UNREADABLE = HERE / "schema-1-of-16-november-classifier.gz"
+
+
+@pytest.fixture
+def unpacked(tmp_path):
+    """Put the contents of a stored file to disk, with changes; return where."""
+
+    def write(file, **changes):
+        path, contents = tmp_path / "model", gzip.decompress(file.read_bytes())
+        path.write_bytes(contents)
+        if changes:
+            arrays, manifest = read_model_bytes(contents)
+            write_model_file(path, arrays, {**manifest, **changes})
+        return path
+
+    return write
+
+
+def load(path, kind):
+    return (ActiveLearner if kind == "learner" else EvolvingFuzzyClassifier).load(path)
+
+
+def learn_on(model, kind):
+    """Learn 300 further rows, and return the share of labels that are right in the last 100."""
+    X, Y = stream(400)
+    for x, y in zip(X[100:], Y[100:], strict=True):
+        if kind == "learner":
+            query = model.query(x)
+            model.update(query, y if query.asked else None)
+        else:
+            model.partial_fit(x[None], y[None])
+    return (model.predict(X[300:]) == Y[300:]).mean()
+
+
+def test_there_are_files_of_every_schema():
+    held = {json.loads(read_header(file))["schema"] for file in HERE.glob("*.gz")}
+    assert held == set(range(1, SCHEMA + 1))
+    assert set(STEPS) == set(range(1, SCHEMA))
+
+
+def read_header(file):
+    """The manifest of a stored file as it was written."""
+    contents = gzip.decompress(file.read_bytes())
+    header = json.loads(contents[8 : 8 + int.from_bytes(contents[:8], "little")])
+    return header["__metadata__"]["evolabel"]
+
+
+@pytest.mark.parametrize("kind", ["classifier", "warming", "learner"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_answers_as_the_version_that_wrote_it_and_learns_on(name, kind, unpacked, tmp_path):
+    model = load(unpacked(HERE / f"{name}-{kind}.gz"), kind)
+    said, X = json.loads((HERE / f"{name}.json").read_text())[kind], stream(120)[0][100:]
+    np.testing.assert_allclose(model.decision_function(X), said["outputs"], rtol=0.0, atol=1e-9)
+    if "probabilities" in said:
+        np.testing.assert_allclose(model.predict_proba(X), said["probabilities"], rtol=0.0, atol=1e-9)
+    model.save(tmp_path / "again")
+    again = load(tmp_path / "again", kind)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert learn_on(model, kind) > 0.85
+
+
+def test_a_file_with_the_first_number_and_all_arrays_loads(unpacked):
+    path = unpacked(HERE / f"schema-{SCHEMA}-classifier.gz", schema=1)
+    assert EvolvingFuzzyClassifier.load(path).n_rules_ > 0
+
+
+def test_the_error_about_a_file_that_lacks_too_much_names_its_version(unpacked):
+    with pytest.raises(ModelFileError) as error:
+        EvolvingFuzzyClassifier.load(unpacked(UNREADABLE))
+    assert "class_weight is missing" in str(error.value)
+    assert f"its schema is 1, and now it is {SCHEMA}" in str(error.value)
+    assert "load it with the development version of 17 November 2026 or before that wrote it" in str(error.value)
+    assert "restore" not in str(error.value)
+
+
+def test_later_files_name_the_version_that_wrote_them(unpacked):
+    path = unpacked(HERE / f"schema-{SCHEMA}-classifier.gz", schema=1, evolabel="0.7.1", model={})
+    with pytest.raises(ModelFileError, match=r"load it with evolabel 0\.7\.1, or fit the model anew"):
+        EvolvingFuzzyClassifier.load(path)
+
+
+def test_a_newer_file_names_both_numbers_and_the_version_to_upgrade_to(unpacked):
+    path = unpacked(HERE / f"schema-{SCHEMA}-learner.gz", schema=SCHEMA + 1, evolabel="0.9")
+    with pytest.raises(ModelFileError) as error:
+        ActiveLearner.load(path)
+    told = str(error.value)
+    assert f"has schema {SCHEMA + 1}, and evolabel {__version__} reads schemas up to {SCHEMA}" in told
+    assert told.endswith("; upgrade to evolabel 0.9")
+
+
+@pytest.mark.parametrize("version", ["two\nlines", 3, None, "9" * 90])
+def test_a_version_that_is_none_is_not_repeated(unpacked, version):
+    path = unpacked(HERE / f"schema-{SCHEMA}-learner.gz", schema=SCHEMA + 1, evolabel=version)
+    with pytest.raises(ModelFileError, match=r"upgrade to the version that wrote it$"):
+        ActiveLearner.load(path)
+
+
+@pytest.mark.parametrize("name", ["members.readings", "members.alarms", "thresholds.alarms", "members.reversal"])
+@pytest.mark.parametrize("shape", [(), (0,), (1, 1, 1, 1)])
+def test_an_old_array_of_another_shape_is_refused(name, shape, unpacked):
+    path = unpacked(HERE / "schema-1-of-18-november-classifier.gz")
+    arrays, manifest = read_model_bytes(path.read_bytes())
+    write_model_file(path, {**arrays, name: np.ones(shape)}, manifest)
+    with pytest.raises(ModelFileError, match="its schema is 1"):
+        EvolvingFuzzyClassifier.load(path)
+
+
+def test_arrays_and_facts_are_those_of_the_number():
+    """Another set of arrays or facts needs another number, a step from this one, and files: see files/README.md."""
+    assert written_schema.lines() == written_schema.FILE.read_text().splitlines()
