@@ -217,6 +217,7 @@ def test_five_clients_at_the_same_time_teach_one_answer(database, start, one_bat
         assert proven(connection).replay.seal == before
 
 
+@pytest.mark.posix
 def test_a_killed_server_has_the_same_model_again(sqlite, start):
     service = start(sqlite)
     tokens = [create_token(service.url, name, "pumps", "annotator", "test") for name in NAMES]
