@@ -186,7 +186,7 @@ PIECES = {
     "member-weights": Piece(
         "Weights of the members",
         "figures.member_weights(figures.follow_weights(clf, X, Y))",
-        "Weights of the rules from all rows (slow), of the rules from recent rows (fast) and of the linear rule in the "
+        "Weights of the rules from all rows (slow), of the rules from recent rows (fast) and of the linear part in the "
         "outputs, mean over the labels. One of two labels becomes its opposite at row 2,000, and a sensor moves at row "
         "3,500. The fast member takes over, then the rules are renewed from it. With `label=` those of one label; a "
         "`figures.WeightTrace(clf)` records them in a loop of your own.",

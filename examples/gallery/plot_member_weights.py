@@ -2,7 +2,7 @@
 Members take over after a drift
 ===============================
 
-Rules from all rows, rules from recent rows and a linear rule answer together. One of two labels becomes its opposite at
+Rules from all rows, rules from recent rows and a linear part answer together. One of two labels becomes its opposite at
 row 1,500: the fast member takes over, then the rules are renewed from it.
 """
 

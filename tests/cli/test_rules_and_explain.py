@@ -14,7 +14,8 @@ def test_rules_are_told_under_the_names_of_the_file(command, plant_model):
     assert (told.code, told.err) == (0, "")
     assert told.out == EvolvingFuzzyClassifier.load(plant_model).rules_.text
     assert "heat is" in told.out
-    assert "fault_a is" in told.out
+    assert "fault_a: threshold rules " in told.out
+    assert "fault_b is" in told.out
 
 
 def test_rules_in_all_formats(command, plant_model, tmp_path):
@@ -29,7 +30,7 @@ def test_rules_in_all_formats(command, plant_model, tmp_path):
 def test_some_rules_only(command, plant_model):
     shown = command("rules", plant_model, "--top", 2).out
     assert shown.count("\nRule ") == 2
-    assert shown.startswith(f"2 of {EvolvingFuzzyClassifier.load(plant_model).n_rules_} rules with ")
+    assert f"\n2 of {EvolvingFuzzyClassifier.load(plant_model).n_rules_} rules with " in shown
     document = json.loads(command("rules", plant_model, "--label", "fault_b", "--format", "json").out)
     shares = [next(o["share"] for o in rule["then"] if o["label"] == "fault_b") for rule in document["rules"]]
     assert shares == sorted(shares, reverse=True)

@@ -1,4 +1,4 @@
-"""Explanations of a model that follows drift: rules, linear rule and intercept add up to the output."""
+"""Explanations of a model that follows drift: rules, linear part and intercept add up to the output."""
 
 import numpy as np
 import pytest
@@ -108,34 +108,34 @@ def linear_stream():
     return X, Y
 
 
-def test_the_linear_rule_is_printed_where_it_has_a_weight():
+def test_the_linear_part_is_printed_where_it_has_a_weight():
     X, Y = linear_stream()
     clf = classifier_of(X, Y, max_rules=20)
     clf.partial_fit(X[80:], Y[80:])
     weights = clf.inner.any_model.trained().mixer_weights[LINEAR]
     assert (weights > 0.3).any()
     text = str(clf.rules_)
-    assert "the linear rule" in text
+    assert "Linear part" in text
     for c in range(2):
-        assert (f"label{c} ({weights[c]:.0%} of its output)" in text) == (weights[c] >= 0.01)
+        assert (f"label{c} ({weights[c]:.0%} of its answers)" in text) == (weights[c] >= 0.01)
     slopes = clf.inner.any_model.trained().members.W[:, :-1]
     c = int(np.argmax(weights))
     strongest = f"x{np.argmax(np.abs(slopes[c]))}"
     line = next(line for line in text.splitlines() if f"label{c} (" in line)
     assert strongest in line
-    assert "linear rule" in clf.rules_.markdown()
-    assert "linear rule" in clf.rules_.html()
+    assert "Linear part" in clf.rules_.markdown()
+    assert "Linear part" in clf.rules_.html()
     why = assert_adds_up(clf, X[7])
-    assert "The linear rule, which holds everywhere, adds" in why.text
+    assert "The linear part, which holds everywhere, adds" in why.text
 
 
-def test_the_linear_rule_is_not_printed_where_it_has_none():
+def test_the_linear_part_is_not_printed_where_it_has_none():
     X, Y = bent_stream(1500, seed=1)
     Y[:, :] = (np.abs(X[:, :1] / X[:, 0].std()) > 0.7).astype(float)  # no line helps
     clf = classifier_of(X, Y, max_rules=20)
     clf.partial_fit(X[80:], Y[80:])
     assert clf.inner.any_model.trained().mixer_weights[LINEAR].max() < 0.01
-    assert "linear rule" not in str(clf.rules_)
+    assert "Linear part" not in str(clf.rules_)
     plain = classifier_of(X, Y, follow_drift=False)
-    assert "linear rule" not in str(plain.rules_)
+    assert "Linear part" not in str(plain.rules_)
     assert plain.explain(X[0]).linear is None

@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
-from evolabel.explain.read_rules import rule_outcomes, strongest_drivers
+from evolabel.explain.outcomes import rule_outcomes, strongest_drivers
 from evolabel.explain.rules import RuleCondition
 from evolabel.explain.terms import stream_terms
 
@@ -70,7 +70,7 @@ def test_outcomes_are_the_shares_of_the_rule_beside_the_usual_ones(clf, stream):
         for outcome in rule.outcomes:
             assert outcome.share == rule.label_shares[LABELS.index(outcome.label)]
             assert outcome.usual == pytest.approx(usual[outcome.label])
-            assert (outcome.judgement == "likely") == (outcome.share >= 0.5)
+            assert (outcome.judgement == "likely") == (outcome.predicted >= 0.5)
         assert [o.apart for o in rule.outcomes] == sorted((o.apart for o in rule.outcomes), reverse=True)
 
 
@@ -169,7 +169,7 @@ def test_there_are_no_rules_to_show_while_the_warm_up_lasts(warming):
 
 
 def test_an_empty_choice_of_rules_is_not_called_a_model_without_rules(clf):
-    assert clf.rules_.top(0).text.startswith("No rule is listed.")
+    assert "\nNo rule is listed.\n" in clf.rules_.top(0).text
 
 
 def test_a_sibling_has_no_rules_yet_but_has_terms(clf, stream):

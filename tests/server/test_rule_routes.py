@@ -40,6 +40,8 @@ def test_an_expert_tries_adds_edits_locks_and_undoes(served):
     rule = added.json()["rule"]
     page = eva("GET", f"{P}/rules")
     assert page.json()["rules"][0]["name"] == "low"
+    assert all(sum(shares.values()) == pytest.approx(1.0) for shares in page.json()["parts"].values())
+    assert 0.0 < page.json()["parts"]["leak"]["written"] < 1.0
     assert eva("GET", f"{P}/rules?top=1").json()["rules"][1:] == page.json()["rules"][1:2]
     one = eva("GET", f"{P}/rules/{rule}")
     edited = eva(

@@ -7,7 +7,7 @@ import pytest
 
 from evolabel.core.rules.events import Event
 from evolabel.server.contexts import verbs
-from evolabel.server.web.rule_rows import life_line
+from evolabel.server.web.rule_rows import PartsRow, life_line, parts_rows
 from server.people import add_person, browser, post
 from server.pumps import ANNA, call, samples
 
@@ -35,6 +35,24 @@ def save(client, form=LOW, **fields):
 
 def undo_addresses(client):
     return re.findall(r'action="(/p/pumps/acts/\d+/undo)"', client.get("/p/pumps/rules").text)
+
+
+def test_the_page_begins_with_the_parts_that_answer(eva):
+    page = eva.get("/p/pumps/rules").text
+    shares = call(eva.service.workers["pumps"], lambda desk: desk.state.learner.classifier.parts_)
+    leak = shares["leak"]
+    assert f"rules {100.0 * leak.rules:.0f} %" in page
+    assert page.index("Which part answers") < page.index('class="rule"')
+    assert "Welcher Teil antwortet" in eva.get("/p/pumps/rules", headers={"Accept-Language": "de"}).text
+
+
+def test_parts_are_grouped_by_their_shares():
+    some = {"rules": 0.0, "linear": 1.0, "thresholds": 0.0, "written": 0.0}
+    other = {"rules": 0.3, "linear": 0.3, "thresholds": 0.4, "written": 0.001}
+    assert parts_rows({"a": some, "b": other, "c": some}) == [
+        PartsRow("a, c", [("linear", 100), ("rules", 0)]),
+        PartsRow("b", [("thresholds", 40), ("rules", 30), ("linear", 30)]),
+    ]
 
 
 def test_an_expert_writes_previews_locks_and_undoes_after_learning(eva):

@@ -329,21 +329,21 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":
-        """Return the rules in words, each with the fewest features that keep `fidelity`.
+        """Return the rules in words, each with the fewest features that keep `fidelity`, after `parts_` in words.
 
         Parameters
         ----------
         X : array or frame, optional
             Rows on which fidelity and activity are measured; without them on rows drawn from the rules' statistics.
         fidelity : float
-            Share of labels that must be predicted as by the whole rule.
+            Of the labels that whole rules predict as the model does, the share that shortened rules must predict so.
         """
         from evolabel.explain.read_rules import read_rules
 
         check_number("fidelity", fidelity, 0, 1)
         model, rows = self._state.fitted_model(), None if X is None else self._read(X)
-        names, threshold = self.inner.feature_names, self._state.own_thresholds(self.threshold)
-        return read_rules(model, names, self._state.targets.names, rows=rows, fidelity=fidelity, threshold=threshold)
+        names, decide = self.inner.feature_names, self._state.decider(self.threshold)
+        return read_rules(model, names, self._state.targets.names, rows=rows, fidelity=fidelity, decide=decide)
 
     @exclusive
     def figure_data(self) -> "FigureData":

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.classifier.inner import ClassifierInner
     from evolabel.classifier.rule_book import RuleBook
+    from evolabel.explain.answer_parts import AnswerParts
     from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
 
@@ -78,6 +79,28 @@ class Properties:
         fitted, names = self._state.fitted_model(), self._state.targets.names
         model = fitted.answering() or fitted
         return dict(zip(names, label_drifts(model.rules, len(names), model.thresholds), strict=True))
+
+    @property
+    @exclusive
+    def parts_(self) -> "dict[str, AnswerParts]":
+        """Which part answers each label now, by name: shares of rules, linear part, threshold and written rules.
+
+        During the warm-up they are those of the first model; before its ten rows they are 0, and the shares of the
+        labels so far answer. `str` of an entry is the shares in words.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evolabel import EvolvingFuzzyClassifier
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> clf = EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False).fit(X, X[:, 0] > 0.0)
+        >>> print(clf.parts_["True"])
+        rules 100 %
+        """
+        from evolabel.explain.answer_parts import answer_parts
+
+        fitted, names = self._state.fitted_model(), self._state.targets.names
+        return dict(zip(names, answer_parts(fitted.answering(), len(names)), strict=True))
 
     @property
     def rulebook(self) -> "RuleBook":

@@ -17,7 +17,8 @@ from evolabel.core.rules.events import Event
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import ExpertRule
 from evolabel.explain.expert_reader import read_form, text_of
-from evolabel.explain.expert_region import form_of, resolve, spec_of
+from evolabel.explain.expert_region import resolve, spec_of
+from evolabel.explain.rule_forms import form_of
 from evolabel.explain.terms import stream_terms
 
 if TYPE_CHECKING:

@@ -1,6 +1,8 @@
 """`ClassifierState`: what a classifier has learned, and its lock. The estimator and its `inner` share one."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -112,6 +114,10 @@ class ClassifierState:
         if is_classes:
             return np.asarray(outputs.argmax(axis=1)[:, None] == np.arange(outputs.shape[1]))
         return np.asarray(outputs >= self.thresholds(threshold))
+
+    def decider(self, threshold: float) -> Callable[[FloatArray], BoolArray]:
+        """Return `decide` with this `threshold`, as a function of outputs."""
+        return partial(self.decide, threshold=threshold)
 
     def row_decisions(self, outputs: FloatArray, threshold: float) -> RowDecisions:
         """Return how the labels of a row with `outputs`, (1, K), are decided: by thresholds, or together."""

@@ -25,8 +25,9 @@ def rules(
     """Print the rules of a saved model: IF some features have these values, THEN these labels are likely.
 
     Terms such as "low to medium" are fifths of the stream the model has learned; ranges are in the units of the
-    features. Rules are shortened to the fewest features with which they still predict nearly all labels as before; the
-    share of equal predictions is printed as fidelity.
+    features, as sensors read now. The first lines say which part of the model answers each label; rules are printed
+    for labels that rules answer. Rules are shortened to the fewest features with which they still predict nearly as
+    many labels as the whole model does as before; the share that they predict so is printed as fidelity.
 
     For example:
 
@@ -47,7 +48,7 @@ def rules(
     label
         Show the rules in which this label is most frequent first.
     fidelity
-        Share of the labels that the shortened rules must predict as the whole ones do; 1: no prediction may change.
+        Of the labels that whole rules predict as the model does, the share that the shortened rules must predict so.
     data
         A known data set or file: fidelity and activity are measured on its rows; if not given, on rows drawn from the
         statistics of the rules.

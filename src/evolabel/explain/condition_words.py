@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evolabel._utils.text import one_line
-from evolabel.explain.corrected_names import Corrections, note_on
 from evolabel.explain.terms import ANY, TERMS
 from evolabel.explain.text_columns import CLEAR_SHARE, column_and_value, value_words
 
@@ -19,13 +18,11 @@ class RuleCondition:
     high: float
 
 
-def condition_words(
-    conditions: Sequence[RuleCondition], shares: Mapping[str, float], corrections: Corrections
-) -> list[tuple[str, str, str, str]]:
-    """Return for each condition the feature or column, its correction, its term or text, and the numbers behind it.
+def condition_words(conditions: Sequence[RuleCondition], shares: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """Return for each condition the feature or column, its term or text, and the numbers behind it.
 
     `shares` says how often the 0/1 features of categorical columns are 1; all `conditions` on one column are one.
-    `corrections` are those of sensors. A range that is as wide as the stream is left out.
+    A range that is as wide as the stream is left out.
     """
     texts: dict[str, list[str]] = {}
     for condition in conditions:
@@ -38,9 +35,9 @@ def condition_words(
             column = column_and_value(name)[0]
             if texts[column][0] == name:
                 whole = {feature: share for feature, share in shares.items() if column_and_value(feature)[0] == column}
-                words.append((column, "", *_text(texts[column], whole)))
+                words.append((column, *_text(texts[column], whole)))
         elif condition.term != ANY:
-            words.append((name, note_on(name, corrections), condition.term, _range(condition)))
+            words.append((name, condition.term, _range(condition)))
     return words
 
 
@@ -71,11 +68,10 @@ def _range(condition: RuleCondition) -> str:
     return f"{condition.low:.4g} to {condition.high:.4g}"
 
 
-def driver_words(features: Sequence[str], texts: Collection[str], corrections: Corrections, word: str = "with") -> str:
+def driver_words(features: Sequence[str], texts: Collection[str], word: str = "with") -> str:
     """Return which `features` move a label: "with load and noise and where machine is M-01 or M-02".
 
-    Those among `texts` are values of categorical columns; `word` stands before the others. `corrections` are those of
-    sensors.
+    Those among `texts` are values of categorical columns; `word` stands before the others.
     """
     numbers, columns = [], dict[str, list[str]]()
     for name in features:
@@ -83,6 +79,6 @@ def driver_words(features: Sequence[str], texts: Collection[str], corrections: C
             column, value = column_and_value(name)
             columns.setdefault(one_line(column), []).append(one_line(value))
         else:
-            numbers.append(one_line(name) + note_on(name, corrections))
+            numbers.append(one_line(name))
     parts = [f"{word} {' and '.join(numbers)}"] if numbers else []
     return " and ".join([*parts, *(f"where {column} is {' or '.join(values)}" for column, values in columns.items())])

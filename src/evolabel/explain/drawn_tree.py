@@ -88,8 +88,10 @@ class _Drawing:
         name = self._trees.features[j]
         if not any(branch.answer.startswith(("below", "above")) for branch in branches):
             return name, ""
-        width = float(edge[HALF_WIDTH])
-        return name, edge_text(float(edge[EDGE]), width) + (f" ± {width:.1g}" if width > 0.0 else "")
+        width = self._trees.width_as_read(j, float(edge[HALF_WIDTH]))
+        return name, edge_text(self._trees.as_read(j, float(edge[EDGE])), width) + (
+            f" ± {width:.1g}" if width > 0.0 else ""
+        )
 
     def _answer(self, j: int, before: Side, after: Side, *, left: bool) -> str:
         """Return in words the part `after` of the range `before` of feature `j` on one side of its edge."""

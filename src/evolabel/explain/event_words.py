@@ -30,10 +30,20 @@ def with_rule_words(events: Sequence[Event], trees: TreeReader | None, first: in
             rule = None if trees is None else noted_rule(event, trees)
             if rule is not None and event.rule is not None:
                 known[event.rule] = rule.text
+            if trees is not None and event.kind == "edge moved":
+                event = _as_read(event, trees)
             event = event._replace(note=known.get(event.rule, "") if event.rule is not None else "")
         if i >= first:
             found.append(event)
     return found
+
+
+def _as_read(event: Event, trees: TreeReader) -> Event:
+    """Return the `event` of an edge that moved, its places in the units of the sensors that `trees` correct."""
+    if not isinstance(event.feature, int) or event.feature >= len(trees.features):
+        return event
+    before, after = (trees.as_read(event.feature, place) for place in (event.before, event.after))
+    return event._replace(before=before, after=after)
 
 
 def _without(trees: TreeReader | None, features: Collection[object]) -> TreeReader | None:

@@ -5,6 +5,7 @@ from sys import float_info
 import numpy as np
 
 from evolabel._utils.notes import note
+from evolabel.core.members.sensor_corrections import as_read_now
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition, Expectation, ExpertRule
@@ -59,12 +60,16 @@ def _ends_of_term(condition: Condition, words: Vocabulary) -> tuple[float, float
 
 
 def rule_of_box(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
-    """Return the written rule in `place` of `model` as its numbers say; its columns are called `features`, `labels`."""
+    """Return the written rule in `place` of `model` as its numbers say, in the units that the sensors read now.
+
+    Its columns are called `features` and `labels`.
+    """
     a = model.written.arrays
     mentioned = np.flatnonzero(~np.isnan(a.shares[place])).tolist()
     named = np.flatnonzero(model.written.named[place]).tolist()
+    low, high = as_read_now(model.trained(), np.stack([a.low[place], a.high[place]]))
     return ExpertRule(
-        tuple(range_condition(features[j], float(a.low[place, j]), float(a.high[place, j])) for j in named),
+        tuple(range_condition(features[j], float(low[j]), float(high[j])) for j in named),
         tuple(Expectation(labels[k], float(a.shares[place, k])) for k in mentioned),
         weight=float(a.prior[place]) or 1.0,
     )

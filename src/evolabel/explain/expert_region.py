@@ -1,38 +1,27 @@
 """Expert rules and a model: `resolve` finds the features meant, `spec_of` the statistics, `form_of` reads a rule."""
 
-from contextlib import suppress
 from dataclasses import replace
-from math import floor, log10
 
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.core.edits.expert_rules import RuleSpec, range_of_spread, stream_moments, temperature
-from evolabel.core.edits.rule_edits import is_threshold_rule, slot_of_rule
+from evolabel.core.edits.expert_rules import RuleSpec
+from evolabel.core.members.sensor_corrections import as_corrected
 from evolabel.core.protocols import Model
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError
-from evolabel.explain.expert_box import box_of, rule_of_box, threshold_form
-from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition, Expectation, ExpertRule
-from evolabel.explain.expert_reader import read_form, refuse_missing
+from evolabel.explain.expert_box import box_of
+from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition, ExpertRule
+from evolabel.explain.expert_reader import refuse_missing
 from evolabel.explain.quoted_names import MISSING
-from evolabel.explain.terms import ANY, Vocabulary, stream_terms
+from evolabel.explain.terms import ANY, Vocabulary, readings, stream_terms
 from evolabel.explain.text_columns import (
-    CLEAR_SHARE,
     FALSE,
     TRUE,
     column_and_value,
     range_of_value,
-    scaled_0_and_1,
-    shares_on,
 )
 from evolabel.streams.cells import TRUTH_VALUES
 from evolabel.typing import FloatArray
-
-_MAX_NAMED = 8  # conditions and labels, at most, that a rule is written with
-_TERM_MARGIN = 0.15  # a range whose ends miss those of a term by less, in widths of the range, is named by the term
-_DIGITS = 3  # of the width of a range, to which its ends are rounded
 
 
 def resolve(rule: ExpertRule, words: Vocabulary) -> ExpertRule:
@@ -123,7 +112,7 @@ def spec_of(rule: ExpertRule, model: Model, features: list[str], labels: list[st
     written rule, in raw units. DataError where there is no such label, or where the range of a region is empty.
     """
     words = stream_terms(model, features)
-    low, high = _ranges(rule, model, words) if region else box_of(rule, words)
+    low, high = _ranges(rule, model, words) if region else as_corrected(model.trained(), np.stack(box_of(rule, words)))
     shares = np.full(len(labels), np.nan)
     for expected in rule.expectations:
         if expected.label not in labels:
@@ -144,8 +133,8 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     for condition in numbers:
         if condition.term == KNOWN_VALUE:
             raise DataError(f"{condition.feature} is known: a region has no condition of that kind; leave it out")
-        ends[:, words.index_of(condition.feature)] = _ends(condition, words, scaler)
-    low, high = scaler.transform(ends)  # not `model.scale`: people write ranges in corrected units, as they are printed
+        ends[:, words.index_of(condition.feature)] = _ends(condition, words, model)
+    low, high = scaler.transform(as_corrected(model.trained(), ends))  # people write what the sensors read now
     texts = {condition.feature: condition.term == YES for condition in rule.conditions if condition.of_text}
     for feature in [feature for feature, on in texts.items() if on]:
         others = (other for other in words.texts_like(feature) if scaler.used[words.index_of(other)] > 0)
@@ -161,11 +150,11 @@ def _ranges(rule: ExpertRule, model: Model, words: Vocabulary) -> tuple[FloatArr
     return low, high
 
 
-def _ends(condition: Condition, words: Vocabulary, scaler: Scaler) -> tuple[float, float]:
-    """Return the range in the units of the feature; open ends are the 1 % or 99 % quantile of the stream.
+def _ends(condition: Condition, words: Vocabulary, model: Model) -> tuple[float, float]:
+    """Return the range of `condition` in the units of the feature, as `model` reads it now.
 
-    Where the present rules leave no room beyond the given end, they are three deviations of the scaled feature away,
-    which edits do not change.
+    Open ends are the 1 % or 99 % quantile of the stream. Where the present rules leave no room beyond the given end,
+    they are three deviations of the scaled feature away, which edits do not change.
     """
     if condition.term:
         return words.range_of(condition.feature, condition.term)
@@ -173,7 +162,7 @@ def _ends(condition: Condition, words: Vocabulary, scaler: Scaler) -> tuple[floa
     j = words.index_of(condition.feature)
     given = [end for end in (condition.low, condition.high) if end is not None]
     if not all(first < end < last for end in given):
-        lowest, highest = _widest(scaler, j)
+        lowest, highest = _widest(model, j)
         first, last = min(first, lowest), max(last, highest)
     low = first if condition.low is None else condition.low
     high = last if condition.high is None else condition.high
@@ -186,11 +175,13 @@ def _ends(condition: Condition, words: Vocabulary, scaler: Scaler) -> tuple[floa
     return low, high
 
 
-def _widest(scaler: Scaler, j: int) -> tuple[float, float]:
+def _widest(model: Model, j: int) -> tuple[float, float]:
     """Return the values of feature `j` three deviations from the middle of its scores, or where scores are clipped."""
+    scaler = model.scaler
+    assert scaler is not None
     scores = np.zeros((2, len(scaler.used)))
     scores[:, j] = np.clip(3.0 * np.sqrt(scaler.prior[j]) * np.array([-1.0, 1.0]), scaler.low, scaler.high)
-    lowest, highest = scaler.inverse(scores)[:, j].tolist()
+    lowest, highest = readings(model, scores)[:, j].tolist()
     return lowest, highest
 
 
@@ -201,116 +192,8 @@ def _no_width(feature: str, ends: FloatArray, model: Model, j: int) -> str:
     if scaler.used[j] == 0:
         return f"{feature} has never varied, so it cannot describe a region; leave it out"
     limits = np.repeat([[scaler.low], [scaler.high]], model.n_features, axis=1)
-    first, last = scaler.inverse(limits)[:, j]
+    first, last = readings(model, limits)[:, j]
     return (
         f"{feature} from {ends[0]:g} to {ends[1]:g} is empty for the model, which distinguishes values from "
         f"{first:.4g} to {last:.4g} only; choose a range inside"
     )
-
-
-def form_of(identity: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
-    """Return the rule number `identity` of `model` as a person would write it.
-
-    That is a written rule as it was written, and a threshold rule as it is now. A region is returned as it was written,
-    or, if it has learned since or was never written, as its statistics read now.
-    `features` and `labels` are the names of the columns.
-    """
-    base, place = model.trained(), model.written.place_of(identity)
-    if place is not None:
-        return _written_form(place, model, features, labels)
-    if is_threshold_rule(model, identity):
-        return threshold_form(identity, model, features, labels)
-    slot, written = slot_of_rule(base, identity), base.rule_names.written.get(identity)
-    name, words = base.rule_names.names.get(identity, ""), stream_terms(model, features)
-    if written is not None:
-        with suppress(DataError):  # columns may have other names now
-            rule = resolve(read_form(written), words)
-            if _is_unchanged(rule, slot, base) and rule.names <= {*features, *labels}:
-                return replace(rule, name=name)
-    weight = float(f"{base.arrays.k[slot]:.4g}")
-    certain = float(base.hessian(slot)[-1, -1] / base.arrays.k[slot])
-    return ExpertRule(
-        tuple(_read_conditions(slot, model, words)),
-        tuple(_read_expectations(slot, model, labels)),
-        round(min(certain, 1.0), 2),
-        weight,
-        name,
-    )
-
-
-def _written_form(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
-    """Return the written rule in `place` of `model` as it was written, with its present name.
-
-    Where columns that it names have other names now, it is read from its numbers.
-    """
-    number, names = int(model.written.arrays.number[place]), model.trained().rule_names
-    try:
-        rule = resolve(read_form(names.written[number]), stream_terms(model, features))
-        spec_of(rule, model, features, labels, region=False)
-    except DataError:
-        rule = rule_of_box(place, model, features, labels)
-    return replace(rule, name=names.names.get(number, ""))
-
-
-def _is_unchanged(rule: ExpertRule, slot: int, base: RuleBase) -> bool:
-    """Return whether the rule has learned nothing since it was written."""
-    evidence = base.hessian(slot)[-1, -1]
-    return bool(base.arrays.k[slot] == rule.weight and np.isclose(evidence, rule.weight * rule.confidence, 1e-12))
-
-
-def _read_conditions(slot: int, model: Model, words: Vocabulary) -> list[Condition]:
-    """Return conditions on the features in which the rule differs most from the stream.
-
-    Features whose range is all of the stream are left out, unless there are no others.
-    """
-    base, scaler, p = model.trained(), model.scaler, model.n_features
-    assert scaler is not None
-    spread, centre = np.sqrt(1.0 / base.arrays.inv[slot, :p]), base.arrays.c[slot, :p]
-    half = range_of_spread(spread, temperature(base))
-    low, high = scaler.inverse(np.stack([centre - half, centre + half]))
-    contrast = np.abs(centre - stream_moments(base)[0][:p]) / spread
-    varied = [int(j) for j in np.argsort(-contrast, kind="stable") if low[j] < high[j]]
-    texts = _text_terms(words, scaler, centre, half)
-    narrow = [j for j in varied if (texts.get(j) or words.term_for(words.feature_names[j], low[j], high[j])) != ANY]
-    return [
-        Condition(words.feature_names[j], texts[j])
-        if texts.get(j, ANY) != ANY
-        else _read_condition(words, j, float(low[j]), float(high[j]))
-        for j in sorted((narrow or varied)[:_MAX_NAMED])
-    ]
-
-
-def _text_terms(words: Vocabulary, scaler: Scaler, centre: FloatArray, half: FloatArray) -> dict[int, str]:
-    """Return `YES`, `NO` or `ANY` for every 0/1 feature of a categorical column, `TRUE`, `FALSE` or `ANY` for a flag.
-
-    It is on or off if most samples of the rule are so and the other value lies outside of its range. Where a column has
-    one text, its other texts are `ANY`: they need no condition.
-    """
-    off, on = scaled_0_and_1(scaler)
-    shares = shares_on(scaler, centre[None])[0]
-    is_on = (shares >= CLEAR_SHARE) & (centre - half > off)
-    is_off = (shares <= 1.0 - CLEAR_SHARE) & (centre + half < on)
-    for j in np.flatnonzero(is_on):
-        is_off[[words.index_of(other) for other in words.texts_like(words.feature_names[j])]] = False
-    said = dict.fromkeys(words.texts, (YES, NO)) | dict.fromkeys(words.flags, (TRUE, FALSE))
-    numbers = {words.index_of(name): both for name, both in said.items()}
-    return {j: on if is_on[j] else off if is_off[j] else ANY for j, (on, off) in numbers.items()}
-
-
-def _read_condition(words: Vocabulary, j: int, low: float, high: float) -> Condition:
-    feature, margin = words.feature_names[j], _TERM_MARGIN * (high - low)
-    term = words.term_for(feature, low + margin, high - margin)
-    first, last = words.range_of(feature, term)
-    if term != ANY and feature not in words.flags and abs(first - low) < margin and abs(last - high) < margin:
-        return Condition(feature, term)
-    digits = _DIGITS - 1 - floor(log10(high - low))
-    return Condition(feature, low=round(low, digits), high=round(high, digits))
-
-
-def _read_expectations(slot: int, model: Model, labels: list[str]) -> list[Expectation]:
-    """Return the rule's outputs at its centre, for the labels on which it differs most from the global model."""
-    base = model.trained()
-    r = np.append(base.arrays.c[slot, : model.n_features], 1.0)
-    outputs, usual = r @ base.weights(slot), r @ base.weights(0)
-    strongest = np.argsort(-np.abs(outputs - usual), kind="stable")[:_MAX_NAMED]
-    return [Expectation(labels[c], round(float(np.clip(outputs[c], 0.0, 1.0)), 2)) for c in sorted(strongest)]

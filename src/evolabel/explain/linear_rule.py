@@ -1,5 +1,6 @@
 """`LinearRule`: the linear member as one rule that holds everywhere, in words."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,20 +10,21 @@ from evolabel._utils.text import one_line
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
+from evolabel.explain.answer_parts import AnswerParts
 from evolabel.explain.condition_words import driver_words
-from evolabel.explain.corrected_names import Corrections
+from evolabel.explain.corrected_names import Corrections, correction_note
 from evolabel.explain.markup import escape, markdown_text
 from evolabel.explain.text_columns import flag_features, text_features
 
 _MIN_WEIGHT = 0.01  # smallest weight of the rule in the outputs of a label that is shown
 _MAX_FEATURES = 3
 
-_TITLE = "Everywhere (the linear rule, beside the rules above)"
+_TITLE = "Linear part, which holds everywhere"
 
 
 @dataclass(frozen=True)
 class LinearLabel:
-    """A label in the linear rule: the `weight` of the rule in its output, and the strongest features.
+    """A label in the linear part: the share `weight` of its answers, and the strongest features.
 
     `effects` has the change of the logit per standard deviation of each feature, the strongest first.
     """
@@ -68,32 +70,40 @@ class LinearRule:
         return {"labels": [{**asdict(label), "effects": [*map(list, label.effects)]} for label in self.labels]}
 
 
-def read_linear_rule(model: Model, feature_names: list[str], label_names: list[str]) -> LinearRule | None:
-    """Return the linear member of `model` with `feature_names` and `label_names`; None if drift is not followed."""
+def read_linear_rule(
+    model: Model, feature_names: list[str], label_names: list[str], parts: Sequence[AnswerParts]
+) -> LinearRule | None:
+    """Return the linear member of `model` with `feature_names` and `label_names`; None if drift is not followed.
+
+    `parts` are the shares of its answers, label by label.
+    """
     rules = model.rules
     if not isinstance(rules, FollowingRules):
         return None
-    weights, slopes = rules.mixer_weights[-1], rules.members.W[:, :-1]
+    slopes = rules.members.W[:, :-1]
     labels = []
     for c, name in enumerate(label_names):
         strongest = np.argsort(-np.abs(slopes[c]), kind="stable")[:_MAX_FEATURES]
         effects = tuple((feature_names[j], float(slopes[c, j])) for j in strongest.tolist() if slopes[c, j] != 0.0)
-        labels.append(LinearLabel(name, float(weights[c]), effects))
+        labels.append(LinearLabel(name, parts[c].linear, effects))
     texts = frozenset[str]() if model.scaler is None else text_features(feature_names, model.scaler.binary)
     worded = texts | flag_features(feature_names)
     return LinearRule(tuple(labels), sensor_corrections(rules, feature_names), worded)
 
 
 def _lines(rule: LinearRule) -> list[str]:
-    """Return one line per label in whose output the rule has a weight."""
-    lines = []
+    """Return one line per label in whose output the rule has a weight, and a note on corrected sensors."""
+    lines: list[str] = []
+    named: list[str] = []
     for label in rule.labels:
         if label.weight >= _MIN_WEIGHT:
             parts = []
+            named += [name for name, _ in label.effects]
             for word, sign in (("more", 1.0), ("less", -1.0)):
                 names = [name for name, effect in label.effects if sign * effect > 0.0]
                 if names:
-                    parts.append(f"{word} likely {driver_words(names, rule.texts, rule.corrections, 'with larger')}")
+                    parts.append(f"{word} likely {driver_words(names, rule.texts, 'with larger')}")
             how = ", ".join(parts) or "the same everywhere"
-            lines.append(f"{label.label} ({label.weight:.0%} of its output) is {how}")
-    return lines
+            lines.append(f"{label.label} ({label.weight:.0%} of its answers) is {how}")
+    note = correction_note(rule.corrections, named)
+    return [*lines, *([note] if note else [])]

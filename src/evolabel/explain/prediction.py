@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import counted, one_line
-from evolabel.explain.corrected_names import Corrections, correction_values, note_on
+from evolabel.explain.corrected_names import Corrections, correction_note, correction_values
 from evolabel.explain.counterfactuals import Counterfactual, change_texts
 from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck
@@ -28,7 +28,7 @@ _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
 
 _MAX_FACTS = 4
 _LEAST_SHOWN = 0.001  # smaller probabilities, and those above 1 minus this, are not printed as numbers
-_SHOWN_PART = 0.0005  # smallest part of linear rule or threshold rules in an output that is shown
+_SHOWN_PART = 0.0005  # smallest part of linear member or threshold rules in an output that is shown
 _MAX_LABELS = 10
 START_VALUE = "start value"
 THRESHOLDS = "from the threshold rules"
@@ -79,8 +79,6 @@ class Explanation:
         Samples that the model had learned.
     corrections : dict of str to SensorCorrection
         Sensors that have moved, by the names of their features; `x` has their readings as they came.
-    corrected : array of shape (n_features,), optional
-        The sample after these corrections; None where nothing was corrected.
     paths : tuple of ThresholdPath or None
         For each label the path of the sample through the tree of thresholds; None where it is not used. May be empty.
     unfamiliar : tuple of str
@@ -115,7 +113,6 @@ class Explanation:
     feedback: FloatArray | None = None
     n_seen: int = 0
     corrections: Corrections = field(default_factory=dict, repr=False)
-    corrected: FloatArray | None = field(default=None, repr=False)
     paths: tuple[ThresholdPath | None, ...] = field(default=(), repr=False)
     deciding: tuple[WrittenRule | None, ...] = field(default=(), repr=False)
     probabilities: FloatArray | None = field(default=None, repr=False)
@@ -296,13 +293,11 @@ def _named(why: Explanation, fact: list[int], style: Style) -> str:
     if _is_text(why, j):
         return _text_named(why, fact, style)
     name, value = why.feature_names[j], float(why.x[j])
-    note = note_on(name, why.corrections)
     if np.isnan(value):
-        return f"{style(name)}{note} (missing)"
+        return f"{style(name)} (missing)"
     if name in why.words.worded and value in (0.0, 1.0):
         return " is ".join(value_words(name, on=value == 1.0, style=style))
-    used = value if why.corrected is None else float(why.corrected[j])
-    return f"{style(name)}{note} ({value:.4g}, {why.words.term_for(name, used, used)})"
+    return f"{style(name)} ({value:.4g}, {why.words.term_for(name, value, value)})"
 
 
 def _text_named(why: Explanation, fact: list[int], style: Style) -> str:
@@ -346,7 +341,7 @@ def _turn_lines(why: Explanation, c: int, style: Style) -> list[str]:
 
 def _turn_line(why: Explanation, change: Counterfactual, style: Style) -> str:
     before, after = change_texts(change.before, change.after)
-    if_text = f"{style(change.feature)}{note_on(change.feature, why.corrections)} went from {before} to {after}"
+    if_text = f"{style(change.feature)} went from {before} to {after}"
     if change.feature in why.words.worded:
         if_text = " were ".join(value_words(change.feature, on=change.after == 1.0, style=style))
     across = " (across a threshold)" if change.across_threshold else ""
@@ -367,7 +362,7 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     if why.linear is not None:
         sums = why.linear.sum(axis=0)
         parts = [f"{sums[c]:+.3f} to {style(why.label_names[c])}" for c in _shown(why) if sums[c] >= _SHOWN_PART]
-        texts += [f"The linear rule, which holds everywhere, adds {', '.join(parts)}."] if parts else []
+        texts += [f"The linear part, which holds everywhere, adds {', '.join(parts)}."] if parts else []
     near = why.novelty
     verdict = "novel" if near.novel else "near a rule" if why.unfamiliar else "known territory"
     border = f"novel beyond {near.border:.2f}" if np.isfinite(near.border) else "too early to call anything novel"
@@ -375,6 +370,8 @@ def _last_lines(why: Explanation, style: Style) -> list[str]:
     texts += [f"{style(text)}: the answer is a guess there." for text in why.unfamiliar]
     texts += _drift_texts(why.drifts, style)
     warm_up = "; rules are formed anew when the warm-up ends, with other numbers" if why.warm_up else ""
+    note = correction_note(why.corrections, why.feature_names, style)
+    texts += [note] if note else []
     texts.append(f"Learned from {counted(why.n_seen, 'row')}{warm_up}.")
     return texts
 

@@ -1,29 +1,36 @@
 """`read_rules`: the rules of a model as views, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evolabel.core.members.mixture import mixed_label_shares
+from evolabel.core.members.mixture import as_read, mixed_label_shares
 from evolabel.core.members.sensor_corrections import sensor_corrections
 from evolabel.core.protocols import Model
 from evolabel.explain import shortening
+from evolabel.explain.answer_parts import AnswerParts, answer_parts, recent_rows, recent_shares
 from evolabel.explain.condition_words import RuleCondition
 from evolabel.explain.linear_rule import read_linear_rule
+from evolabel.explain.outcomes import (
+    Driver,
+    RuleOutcome,
+    distinct_outcomes,
+    rule_outcomes,
+    strongest_drivers,
+    without_contradicted,
+)
 from evolabel.explain.read_thresholds import LONG_ENOUGH, TreeReader, tree_reader
-from evolabel.explain.rules import Driver, Rule, RuleOutcome, RuleSet, distinct_outcomes
-from evolabel.explain.terms import Vocabulary, scaled_moments, stream_terms
+from evolabel.explain.rules import Rule, RuleSet
+from evolabel.explain.shortening import Decide
+from evolabel.explain.terms import ANY, TERMS, Vocabulary, readings, scaled_moments, stream_terms
 from evolabel.explain.text_columns import shares_on, text_columns
 from evolabel.explain.written_rules import read_written_rules
 from evolabel.kernels.threshold_rules.state import LEARNED
 from evolabel.typing import BoolArray, FloatArray
 
-_LIKELY_SHARE = 0.5
-_RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely than usual", one so much below "unlikely"
-_MIN_RAISED_SHARE = 0.03  # a smaller share is always "unlikely"
-
-_MAX_DRIVERS = 3
-_MIN_EFFECT = 0.01  # smallest effect of one standard deviation of a feature on an output that is shown
+_DRAWN_ROWS = 20  # rows drawn from each rule, to see what the model answers there
+_FEWEST_COVERED = 10  # rows in the printed conditions from which on what the model predicts for them is compared
+_DRAWN_WEIGHT = 1.0  # of all of them together, beside the memberships of recent rows
 
 
 def read_rules(
@@ -33,7 +40,7 @@ def read_rules(
     *,
     rows: FloatArray | None = None,
     fidelity: float = shortening.FIDELITY,
-    threshold: shortening.Threshold = 0.5,
+    decide: Decide = shortening.at_one_half,
 ) -> RuleSet:
     """Return all rules of `model`; none while the warm-up lasts, or in a sibling that has not learned yet.
 
@@ -45,33 +52,117 @@ def read_rules(
         Raw rows on which fidelity and activity are reported (missing features at the mean of the stream); by default
         rows drawn from the rules.
     fidelity : float
-        Rules are shortened as far as they predict this share of the labels alike, on rows drawn from the rules.
-    threshold : array, float or None
-        Outputs of at least this much are on; None: the largest output is.
+        Of the labels that whole rules predict as the model does, the share that the shortened ones must predict so, on
+        rows drawn from the rules.
+    decide : function
+        Which labels are on by the outputs.
     """
     if model.rules is None or model.rules.n_rules == 0:
         return RuleSet()
+    parts = answer_parts(model, len(label_names))
+    claims = _Claims(model, label_names, parts, decide, rows)
     trees = tree_reader(model, feature_names, label_names)
     relevant = None if trees is None else _relevant_features(trees)
-    allowed = None if relevant is None else _allowed_features(model, label_names, relevant)
+    allowed = None if relevant is None else _allowed_features(claims, relevant)
     columns = [] if model.scaler is None else [*text_columns(feature_names, model.scaler.binary).values()]
-    short = shortening.shorten(model, fidelity, threshold=threshold, allowed=allowed, columns=columns)
-    if rows is None:
-        tested = shortening.reference_rows(model, seed=1)
-    else:
-        Z = model.scale(rows)
-        tested = np.where(np.isnan(Z), model.rules.arrays.c[0, : model.n_features], Z)
-    found = shortening.measure_fidelity(short, tested, threshold)
+    short = shortening.shorten(model, fidelity, decide=decide, allowed=allowed, columns=columns)
+    found = _fidelity(short, rows, decide)
     words = stream_terms(model, feature_names)
-    views = _views(short, found, words, label_names, relevant=relevant, learned=rows is None)
     return RuleSet(
-        views,
+        _views(short, found, words, claims, relevant=relevant, learned=rows is None),
         found,
-        read_linear_rule(model, feature_names, label_names),
+        read_linear_rule(model, feature_names, label_names, parts),
         written=read_written_rules(model, feature_names, label_names),
         thresholds=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
         searched=trees is not None and bool(trees.arrays.clock[LEARNED] >= LONG_ENOUGH),
+        parts=claims.parts_by_name,
     )
+
+
+class _Claims:
+    """What the rules of `model` say about the labels, and what the model predicts where they are active.
+
+    `parts` answer the labels called `labels`, which are on as `decide` says. Predictions are those for raw `rows`, if
+    they are given, else for recent ones, and for some that are drawn from each rule.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        labels: list[str],
+        parts: list[AnswerParts],
+        decide: Decide,
+        rows: FloatArray | None,
+    ) -> None:
+        self.model, self.labels, self.parts = model, labels, parts
+        self.parts_by_name = dict(zip(labels, parts, strict=True))
+        self._shares = mixed_label_shares(model.trained())
+        usual, self.n_usual = recent_shares(model)
+        self._usual = np.where(np.isnan(usual), self._shares[0], usual)
+        raw = as_read(model.trained(), recent_rows(model)) if rows is None else rows
+        self._rows = np.ascontiguousarray(raw[~np.isnan(raw).all(axis=1)])
+        self._on = decide(model.outputs(self._rows))
+        self._predicted = predicted_by_rule(model, decide, self._rows, self._on)
+
+    def shares(self, slot: int) -> FloatArray:
+        """Return the share of each label in the rule in `slot`."""
+        return np.asarray(self._shares[slot])
+
+    def outcomes(
+        self,
+        slot: int,
+        drivers: list[tuple[Driver, ...]] | None = None,
+        conditions: Sequence[RuleCondition] = (),
+        words: Vocabulary | None = None,
+    ) -> tuple[RuleOutcome, ...]:
+        """Return the outcomes of the rule in `slot`, with the `drivers` of each label.
+
+        Rows for which its `conditions` hold, on features of `words`, are looked at as well, if they are given.
+        """
+        drivers = [()] * len(self.labels) if drivers is None else drivers
+        shares, predicted = self._shares[slot], self._predicted[slot - 1]
+        found = rule_outcomes(self.labels, shares, self._usual, drivers, predicted=predicted, parts=self.parts)
+        covered = None if words is None else self._covered(conditions, words)
+        return tuple(found if covered is None else without_contradicted(found, covered))
+
+    def _covered(self, conditions: Sequence[RuleCondition], words: Vocabulary) -> dict[str, float] | None:
+        """Return for how many rows in all `conditions` each label is predicted; None where these rows are few."""
+        inside = np.ones(len(self._rows), bool)
+        for condition in conditions:
+            if condition.feature not in words.worded and condition.term != ANY:
+                x = self._rows[:, words.index_of(condition.feature)]
+                low = -np.inf if condition.term.startswith(TERMS[0]) else condition.low
+                high = np.inf if condition.term.endswith(TERMS[-1]) else condition.high
+                inside &= np.isnan(x) | ((low <= x) & (x <= high))
+        if inside.sum() < _FEWEST_COVERED:
+            return None
+        return dict(zip(self.labels, self._on[inside].mean(axis=0).tolist(), strict=True))
+
+
+def predicted_by_rule(model: Model, decide: Decide, rows: FloatArray, on: BoolArray) -> FloatArray:
+    """Return for how many rows in each rule the `model` predicts each label, (rules, n_labels), as outputs `decide`.
+
+    Raw `rows`, for which the labels `on` are predicted, count by memberships; rows drawn from the rule count as one.
+    """
+    rules, slots = model.trained(), np.repeat(np.arange(1, model.trained().n_rules + 1), _DRAWN_ROWS)
+    Z = shortening.rows_of_slots(model, slots, np.random.default_rng(2))
+    drawn, own = decide(shortening.answers_to(model, Z)), rules.memberships(Z)[0]
+    own = np.where(slots[:, None] == np.arange(1, rules.n_rules + 1), np.maximum(own, 1e-9), 0.0)
+    own *= _DRAWN_WEIGHT / own.sum(axis=0)
+    psi = rules.memberships(model.scale(rows))[0]
+    counts = psi.T @ on + own.T @ drawn
+    return np.asarray(counts / (psi.sum(axis=0) + _DRAWN_WEIGHT)[:, None])
+
+
+def _fidelity(short: shortening.ShortRules, rows: FloatArray | None, decide: Decide) -> shortening.Fidelity:
+    """Return the fidelity of `short` on raw `rows`, by default on rows drawn from the rules."""
+    model = short.model
+    if rows is None:
+        return shortening.measure_fidelity(short, shortening.reference_rows(model, seed=1), decide)
+    rows = np.ascontiguousarray(rows[~np.isnan(rows).all(axis=1)])
+    Z = model.scale(rows)
+    complete = np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
+    return shortening.measure_fidelity(short, complete, decide, model.outputs(rows))
 
 
 def _relevant_features(trees: TreeReader) -> BoolArray | None:
@@ -87,15 +178,15 @@ def _relevant_features(trees: TreeReader) -> BoolArray | None:
     return np.array([everything if k is None or not found[k].any() else found[k] for k in owners])
 
 
-def _allowed_features(model: Model, labels: list[str], relevant: BoolArray) -> BoolArray:
-    """Return the features that each rule may name, (rules, n_features): those `relevant` for a label it matters to."""
-    rules = model.trained()
-    shares, index = mixed_label_shares(rules), {name: c for c, name in enumerate(labels)}
-    allowed = []
-    for slot in range(1, rules.n_rules + 1):
-        outcomes = tuple(rule_outcomes(labels, shares[slot], shares[0], [()] * len(labels)))
-        shown = [index[outcome.label] for outcome in distinct_outcomes(outcomes)]
-        allowed.append(relevant[shown].any(axis=0))
+def _allowed_features(claims: _Claims, relevant: BoolArray) -> BoolArray:
+    """Return the features that each rule may name, (rules, n_features): those `relevant` for a label it claims.
+
+    A rule that claims none may name all. `claims` has the outcomes.
+    """
+    index, allowed = {name: c for c, name in enumerate(claims.labels)}, []
+    for slot in range(1, claims.model.trained().n_rules + 1):
+        shown = [index[outcome.label] for outcome in distinct_outcomes(claims.outcomes(slot))]
+        allowed.append(relevant[shown].any(axis=0) if shown else np.ones(relevant.shape[1], bool))
     return np.array(allowed)
 
 
@@ -103,26 +194,27 @@ def _views(
     short: shortening.ShortRules,
     found: shortening.Fidelity,
     words: Vocabulary,
-    labels: list[str],
+    claims: _Claims,
     *,
     relevant: BoolArray | None,
     learned: bool,
 ) -> Iterator[Rule]:
-    """Yield the view of every rule; its activity is its share of what was learned, or of memberships (`found`).
+    """Yield the view of every rule with its `claims`.
 
-    Drivers of a label are features that are `relevant` for it, (n_labels, n_features), if that is known.
+    Its activity is its share of what was learned, or of memberships (`found`). Drivers of a label are features that are
+    `relevant` for it, (n_labels, n_features), if that is known.
     """
     model, names = short.model, words.feature_names
     rules, scaler = model.trained(), model.scaler
     assert scaler is not None
     a, used = rules.arrays, slice(1, rules.n_rules + 1)
     scaled, spread = a.c[used, : model.n_features], np.sqrt(rules.variances())
-    centre, low, high = scaler.inverse(scaled), scaler.inverse(scaled - spread), scaler.inverse(scaled + spread)
+    centre, low, high = (readings(model, Z) for Z in (scaled, scaled - spread, scaled + spread))
     on = shares_on(scaler, scaled)
     contrast = np.abs(scaled - a.c[0, : model.n_features]) / spread
     width = scaled_moments(model)[1]
     evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(rules.n_rules + 1)])
-    shares, corrections = mixed_label_shares(rules), sensor_corrections(rules, names)
+    corrections = sensor_corrections(rules, names)
     scale = width[:, None] if relevant is None else width[:, None] * relevant.T
     activity = evidence[1:] / max(evidence[1:].sum(), 1e-300) if learned else found.activity
     kept = short.kept
@@ -130,6 +222,7 @@ def _views(
         slot = i + 1
         weights, r = rules.weights(slot), np.append(scaled[i], 1.0)
         drivers = strongest_drivers(weights[:-1] * scale, names)
+        conditions = tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in kept[i].tolist())
         yield Rule(
             identity=int(a.identity[slot]),
             centre=centre[i],
@@ -139,60 +232,25 @@ def _views(
             born=int(a.born[slot]),
             last_won=int(a.last_won[slot]),
             weights=weights,
-            label_shares=shares[slot],
+            label_shares=claims.shares(slot),
             feature_names=names,
-            label_names=labels,
+            label_names=claims.labels,
             contrast=contrast[i],
             n_seen=rules.n_seen,
             activity=float(activity[i]),
             certainty=float(1.0 / (1.0 + r @ rules.inverse(slot) @ r)),
             fidelity=float(found.by_rule[i]),
-            conditions=tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in kept[i].tolist()),
-            outcomes=tuple(rule_outcomes(labels, shares[slot], shares[0], drivers)),
+            conditions=conditions,
+            outcomes=claims.outcomes(slot, drivers, conditions, words),
             shares_on=on[i],
             name=rules.rule_names.names.get(int(a.identity[slot]), ""),
             locked=bool(a.locked[slot]),
             corrections=corrections,
+            parts=claims.parts_by_name,
+            n_usual=claims.n_usual,
         )
 
 
 def _condition(words: Vocabulary, j: int, low: float, high: float) -> RuleCondition:
     feature = words.feature_names[j]
     return RuleCondition(feature, words.term_for(feature, low, high), low, high)
-
-
-def strongest_drivers(effects: FloatArray, feature_names: list[str]) -> list[tuple[Driver, ...]]:
-    """Return the features with the largest absolute `effects` (n_features, n_labels), label by label.
-
-    `feature_names` are the names of the rows. Effects below 0.01 are left out.
-    """
-    strongest = np.argsort(-np.abs(effects), axis=0, kind="stable")[:_MAX_DRIVERS]
-    return [
-        tuple(
-            Driver(feature_names[j], float(effects[j, c])) for j in strongest[:, c] if abs(effects[j, c]) >= _MIN_EFFECT
-        )
-        for c in range(effects.shape[1])
-    ]
-
-
-def rule_outcomes(
-    label_names: list[str], shares: FloatArray, usual: FloatArray, drivers: list[tuple[Driver, ...]]
-) -> list[RuleOutcome]:
-    """Return one outcome per label of `label_names`, those that differ most from the stream first.
-
-    `shares` (n_labels,) are the label shares in the rule, `usual` (n_labels,) those in the stream, `drivers` the
-    features that move each label.
-    """
-    outcomes = [
-        RuleOutcome(name, float(share), float(base), _judgement(float(share), float(base)), drives)
-        for name, share, base, drives in zip(label_names, shares, usual, drivers, strict=True)
-    ]
-    return sorted(outcomes, key=lambda outcome: -outcome.apart)
-
-
-def _judgement(share: float, usual: float) -> str:
-    if share >= _LIKELY_SHARE:
-        return "likely"
-    if share < max(usual / _RAISED_FACTOR, _MIN_RAISED_SHARE):
-        return "unlikely"
-    return "more likely than usual" if share >= _RAISED_FACTOR * usual else "about as likely as usual"

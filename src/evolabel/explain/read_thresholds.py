@@ -29,7 +29,7 @@ from evolabel.explain.tree_leaves import (
     tree_relevance,
 )
 from evolabel.kernels.threshold_rules.state import IS_OPEN, SAY, ThresholdArrays
-from evolabel.typing import BoolArray
+from evolabel.typing import BoolArray, FloatArray
 
 LONG_ENOUGH = 200  # labelled rows from which on it is worth saying that no threshold was found
 
@@ -125,7 +125,26 @@ class TreeReader:
         missing = _missing(bool(self.gaps[j]), side.missing, side.only_missing)
         if np.isinf(side.low) and np.isinf(side.high) and missing in (ADMITTED_TOO, NEVER_SEEN):
             return []
-        return [ThresholdCondition(name, *side[:4], missing, note=note_on(name, self.corrections))]
+        low, high = self.as_read(j, side.low), self.as_read(j, side.high)
+        widths = self.width_as_read(j, side.low_width), self.width_as_read(j, side.high_width)
+        return [ThresholdCondition(name, low, high, *widths, missing, note=note_on(name, self.corrections))]
+
+    def as_read(self, j: int, value: float) -> float:
+        """Return the corrected `value` of feature `j` in the units that its sensor reads now."""
+        correction = self.corrections.get(self.features[j])
+        return value if correction is None else correction.as_read(value)
+
+    def width_as_read(self, j: int, width: float) -> float:
+        """Return the `width` of an edge of feature `j` in the units that its sensor reads now."""
+        correction = self.corrections.get(self.features[j])
+        return width if correction is None else width / abs(correction.factor)
+
+    def rows_as_read(self, X: FloatArray) -> FloatArray:
+        """Return the corrected rows `X` in the units that the sensors read now."""
+        if not self.corrections:
+            return X
+        ends = [self.corrections.get(name) for name in self.features]
+        return np.column_stack([x if how is None else how.as_read(x) for x, how in zip(X.T, ends, strict=True)])
 
     def _text_condition(self, column: str, box: Box) -> list[ThresholdCondition] | None:
         """Return the condition of `box` on a categorical `column`; none if it holds always, None if it never does."""

@@ -3,7 +3,7 @@
 Rules are printed as plain text, Markdown, HTML and JSON.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -11,10 +11,12 @@ import numpy as np
 
 from evolabel._utils.text import counted, first_names, one_line
 from evolabel.errors import DataError
-from evolabel.explain.condition_words import RuleCondition, condition_words, driver_words
-from evolabel.explain.corrected_names import Corrections, correction_values
+from evolabel.explain.answer_parts import AnswerParts, parts_lines, parts_values
+from evolabel.explain.condition_words import RuleCondition, condition_words
+from evolabel.explain.corrected_names import Corrections, correction_note, correction_values
 from evolabel.explain.linear_rule import LinearRule
 from evolabel.explain.markup import bold, code, escape, markdown_text, page
+from evolabel.explain.outcomes import RuleOutcome, distinct_outcomes, left_out
 from evolabel.explain.shortening import Fidelity
 from evolabel.explain.text_columns import flag_features, text_features
 from evolabel.explain.threshold_rules import LabelRules
@@ -22,39 +24,9 @@ from evolabel.explain.written_rules import WrittenRule
 from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
 
-_MAX_LABELS = 5
 NO_THRESHOLD = "No threshold was found that improves on these rules."
 _ORDINARY = "no feature is out of the ordinary"
-_MIN_APART = 0.25  # standard deviations of a label between its share in the rule and its usual one
-
-
-@dataclass(frozen=True)
-class Driver:
-    """A feature that moves a label inside the rule: by `effect` per standard deviation of `feature`."""
-
-    feature: str
-    effect: float
-
-
-@dataclass(frozen=True)
-class RuleOutcome:
-    """A label in a rule: its `share` there, its `usual` share in the stream, both in words, and what drives it."""
-
-    label: str
-    share: float
-    usual: float
-    judgement: str
-    drivers: tuple[Driver, ...]
-
-    def renamed(self, features: Mapping[str, str], labels: Mapping[str, str]) -> "RuleOutcome":
-        """Return a copy with the names that `features` and `labels` map the present names to."""
-        drivers = tuple(replace(driver, feature=features[driver.feature]) for driver in self.drivers)
-        return replace(self, label=labels[self.label], drivers=drivers)
-
-    @property
-    def apart(self) -> float:
-        """Difference of the share from the usual one, in standard deviations of the label."""
-        return abs(self.share - self.usual) / max(float(np.sqrt(self.usual * (1.0 - self.usual))), 1e-3)
+_NO_CLAIM = "nothing: other parts answer"
 
 
 @dataclass(frozen=True)
@@ -66,7 +38,7 @@ class Rule:
     identity : int
         Number of the rule, which it keeps for life.
     centre, low, high : arrays of shape (n_features,)
-        Centre, and centre minus and plus one spread, in the units of the features.
+        Centre, and centre minus and plus one spread, in the units of the features, as sensors read now.
     support : float
         Samples that the rule has won.
     born, last_won, n_seen : int
@@ -83,7 +55,7 @@ class Rule:
     certainty : float
         1 / (1 + r'Pr) at the centre: how little one more sample there could change the weights.
     fidelity : float
-        Share of labels that the shortened rules predict as the full ones do, where this rule is active.
+        Share of labels that the shortened rules alone predict as the whole model does, where this rule is active.
     conditions : tuple of RuleCondition
         The features that the shortened rule keeps, the most distinctive first.
     outcomes : tuple of RuleOutcome
@@ -95,7 +67,11 @@ class Rule:
     locked : bool
         Whether a person has locked the rule.
     corrections : dict of str to SensorCorrection
-        Sensors that have moved, by the names of their features: all values of the rule are corrected readings.
+        Sensors that have moved, by the names of their features.
+    parts : dict of str to AnswerParts
+        Which part of the model answers each label, by name.
+    n_usual : int
+        Recent samples of which the usual shares are; 0: all that the rules count.
     """
 
     identity: int
@@ -120,6 +96,13 @@ class Rule:
     name: str = ""
     locked: bool = False
     corrections: Corrections = field(default_factory=dict, repr=False)
+    parts: Mapping[str, AnswerParts] = field(default_factory=dict, repr=False)
+    n_usual: int = 0
+
+    @property
+    def claims(self) -> tuple[RuleOutcome, ...]:
+        """The outcomes that are printed: of labels that rules answer, and that differ clearly from the stream."""
+        return distinct_outcomes(self.outcomes)
 
     @property
     def spread(self) -> FloatArray:
@@ -153,59 +136,66 @@ class Rule:
             conditions=tuple(replace(condition, feature=names[0][condition.feature]) for condition in self.conditions),
             outcomes=tuple(outcome.renamed(*names) for outcome in self.outcomes),
             corrections={names[0][feature]: found for feature, found in self.corrections.items()},
+            parts={names[1][label]: shares for label, shares in self.parts.items()},
         )
 
-    def _conditions(self) -> list[tuple[str, str, str, str]]:
-        return condition_words(self.conditions, self.text_shares, self.corrections)
+    def condition_words(self) -> list[tuple[str, str, str]]:
+        """Return each condition as the feature or column, its term or text, and the numbers behind it."""
+        return condition_words(self.conditions, self.text_shares)
 
-    def _driven(self, outcome: RuleOutcome) -> str:
-        return _driven(outcome, self.text_shares, self.corrections)
+    @property
+    def notes(self) -> list[str]:
+        """What is printed last: labels left out, corrected sensors, and the age and fidelity of the rule."""
+        missing = left_out(self.outcomes, self.parts)
+        named = [name for name, *_ in self.condition_words()] + [d.feature for o in self.claims for d in o.drivers]
+        corrected = correction_note(self.corrections, named)
+        return [*([f"Left out: {missing}."] if missing else []), *([corrected] if corrected else []), _life(self)]
 
     @property
     def text(self) -> str:
         """The rule in words, on a few lines."""
         lines = [_title(self)]
         words = ["IF  ", *["AND "] * len(self.conditions)]
-        if not self._conditions():
+        if not self.condition_words():
             lines.append(f"  IF  {_ORDINARY}")
-        for word, (name, note, value, proof) in zip(words, self._conditions(), strict=False):
-            lines.append(f"  {word}{one_line(name)}{note} is {one_line(value)} ({proof})")
-        for word, outcome in zip(
-            ["THEN ", *[" and "] * len(self.outcomes)], distinct_outcomes(self.outcomes), strict=False
-        ):
+        for word, (name, value, proof) in zip(words, self.condition_words(), strict=False):
+            lines.append(f"  {word}{one_line(name)} is {one_line(value)} ({proof})")
+        for word, outcome in zip(["THEN ", *[" and "] * len(self.outcomes)], self.claims, strict=False):
             lines.append(
-                f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({_shares(outcome)})"
-                f"{self._driven(outcome)}"
+                f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({outcome.shares})"
+                f"{outcome.driven(self.text_shares)}"
             )
-        return "\n".join([*lines, f"  {_life(self)}"])
+        if not self.claims:
+            lines.append(f"  THEN {_NO_CLAIM}")
+        return "\n".join([*lines, *(f"  {one_line(note)}" for note in self.notes)])
 
     def markdown(self) -> str:
         """Return the rule in Markdown: a heading, a line of conditions and a list of labels."""
-        conditions = [
-            f"{code(name)}{note} is {bold(value)} ({proof})" for name, note, value, proof in self._conditions()
-        ]
+        conditions = [f"{code(name)} is {bold(value)} ({proof})" for name, value, proof in self.condition_words()]
         labels = [
-            f"- {code(o.label)} is {bold(o.judgement)} here ({_shares(o)}){markdown_text(self._driven(o))}"
-            for o in distinct_outcomes(self.outcomes)
-        ]
+            f"- {code(o.label)} is {bold(o.judgement)} here ({o.shares}){markdown_text(o.driven(self.text_shares))}"
+            for o in self.claims
+        ] or [f"- {_NO_CLAIM}"]
         condition_line = f"**IF** {' **AND** '.join(conditions) or _ORDINARY} **THEN**"
         title = f"#### {markdown_text(_title(self))}"
-        return "\n".join([title, "", condition_line, "", *labels, "", _life(self), ""])
+        notes = [line for note in self.notes for line in (markdown_text(note), "")]
+        return "\n".join([title, "", condition_line, "", *labels, "", *notes])
 
     def html(self) -> str:
         """Return the rule as a section of HTML."""
         conditions = "".join(
-            f"<li><code>{escape(name)}</code>{note} is <b>{escape(value)}</b> ({escape(proof)})</li>"
-            for name, note, value, proof in self._conditions()
+            f"<li><code>{escape(name)}</code> is <b>{escape(value)}</b> ({escape(proof)})</li>"
+            for name, value, proof in self.condition_words()
         )
         labels = "".join(
-            f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(_shares(o))})"
-            f"{escape(self._driven(o))}</li>"
-            for o in distinct_outcomes(self.outcomes)
+            f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(o.shares)})"
+            f"{escape(o.driven(self.text_shares))}</li>"
+            for o in self.claims
         )
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return (
-            f'<section class="rule"><h2>{escape(_title(self))}</h2><p>IF</p>'
-            f"<ul>{conditions or _ORDINARY}</ul><p>THEN</p><ul>{labels}</ul><p>{escape(_life(self))}</p></section>"
+            f'<section class="rule"><h2>{escape(_title(self))}</h2><p>IF</p><ul>{conditions or _ORDINARY}</ul>'
+            f"<p>THEN</p><ul>{labels or _NO_CLAIM}</ul>{notes}</section>"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -225,6 +215,7 @@ class Rule:
             "fidelity": self.fidelity,
             "dropped": self.dropped,
             "corrections": correction_values(self.corrections),
+            "usual_of": self.n_usual,
         }
 
     def __str__(self) -> str:
@@ -234,13 +225,15 @@ class Rule:
 class RuleSet(list[Rule]):
     """The list of all rules, in the order of their slots.
 
+    Rules that claim nothing, because other parts answer their labels, are in the list and are not printed.
+
     Parameters
     ----------
     rules : iterable of Rule
     fidelity : Fidelity, optional
         Fidelity of the shortened rules together; None while there are no rules yet.
     linear : LinearRule, optional
-        The linear member, of a classifier that follows drift; it is printed last, where it has a weight.
+        The linear member, of a classifier that follows drift; it is printed last, where it answers.
     written : iterable of WrittenRule
         Rules that people wrote, in their order; they are printed first.
     thresholds : iterable of LabelRules
@@ -249,6 +242,8 @@ class RuleSet(list[Rule]):
         Whether thresholds were looked for in enough rows to say so where there are none.
     n_all : int, optional
         Number of all rules, where these are some of them.
+    parts : dict of str to AnswerParts, optional
+        Which part of the model answers each label, by name; it is printed at the beginning.
     """
 
     def __init__(
@@ -261,6 +256,7 @@ class RuleSet(list[Rule]):
         thresholds: Iterable[LabelRules] = (),
         searched: bool = False,
         n_all: int | None = None,
+        parts: Mapping[str, AnswerParts] | None = None,
     ) -> None:
         super().__init__(rules)
         self.fidelity = fidelity
@@ -269,17 +265,24 @@ class RuleSet(list[Rule]):
         self.thresholds = tuple(thresholds)
         self.searched = searched
         self.n_all = len(self) if n_all is None else n_all
+        self.parts = dict(parts or {})
 
     @property
     def _all(self) -> "list[WrittenRule | LabelRules | Rule | LinearRule]":
-        """Return written rules, threshold rules, the other rules, then the linear rule where it has a weight."""
+        """Return what is printed: written rules, threshold rules, rules that claim something, then the linear part."""
         linear = [self.linear] if self.linear is not None and self.linear.shown else []
-        return [*self.written, *self.thresholds, *self, *linear]
+        return [*self.written, *self.thresholds, *(rule for rule in self if rule.claims), *linear]
 
     @property
     def _opening(self) -> list[str]:
-        """Return the summary, and a line that no threshold is used, where enough rows were searched for one."""
-        return [summary(self), *([NO_THRESHOLD] if self and self.searched and not self.thresholds else [])]
+        """Return which part answers each label, the summary, and what is not printed, and why."""
+        silent = sum(not rule.claims for rule in self)
+        lines = [*parts_lines(self.parts), summary(self)]
+        if silent:
+            lines.append(
+                f"{counted(silent, 'rule')} not printed: other parts answer, or the whole model predicts otherwise."
+            )
+        return [*lines, *([NO_THRESHOLD] if self and self.searched and not self.thresholds else [])]
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
         """Return the `count` best supported rules, or those in which `label` is most frequent.
@@ -303,6 +306,7 @@ class RuleSet(list[Rule]):
             thresholds=thresholds,
             searched=self.searched,
             n_all=self.n_all,
+            parts=self.parts if label is None else {label: self.parts[label]} if label in self.parts else {},
         )
 
     @property
@@ -312,11 +316,13 @@ class RuleSet(list[Rule]):
 
     def markdown(self) -> str:
         """Return all rules in Markdown, after the summary."""
-        return "\n".join([*self._opening, "", *(rule.markdown() for rule in self._all)])
+        opening = [line for text in self._opening for line in (markdown_text(text), "")]
+        return "\n".join([*opening, *(rule.markdown() for rule in self._all)])
 
     def html(self) -> str:
         """Return all rules as a whole HTML page, after the summary."""
-        return page("Rules", f"<p>{escape(' '.join(self._opening))}</p>" + "".join(rule.html() for rule in self._all))
+        opening = "".join(f"<p>{escape(line)}</p>" for line in self._opening)
+        return page("Rules", opening + "".join(rule.html() for rule in self._all))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rules as values that JSON can hold."""
@@ -328,6 +334,7 @@ class RuleSet(list[Rule]):
         thresholds = [found.to_dict() for found in self.thresholds]
         return {
             "fidelity": found,
+            "parts": parts_values(self.parts),
             "written": [rule.to_dict() for rule in self.written],
             "thresholds": thresholds,
             "rules": rules,
@@ -349,7 +356,7 @@ def summary(rules: RuleSet) -> str:
     some = f"{len(rules)} of " if len(rules) < rules.n_all else ""
     return (
         f"{some}{counted(rules.n_all, 'rule')} with {kept:.3g} of {len(rules[0].feature_names)} features each; "
-        f"so shortened, all rules together predict {rules.fidelity.labels:.1%} of the labels as the whole ones do."
+        f"so shortened, the rules alone predict {rules.fidelity.labels:.1%} of the labels as the whole model does."
     )
 
 
@@ -363,29 +370,8 @@ def _life(rule: Rule) -> str:
     """Return age, certainty and fidelity of a rule."""
     won = "won the last sample" if rule.idle == 0 else f"last won {counted(rule.idle, 'sample')} ago"
     dropped = f"{counted(rule.dropped, 'feature')} dropped, " if rule.dropped else ""
+    usual = f" Usual shares are those of the last {rule.n_usual:,} samples." if 0 < rule.n_usual < rule.n_seen else ""
     return (
         f"Born at sample {rule.born} of {rule.n_seen}, {won}; certainty {rule.certainty:.0%}; "
-        f"{dropped}fidelity here {rule.fidelity:.0%}."
+        f"{dropped}fidelity here {rule.fidelity:.0%}.{usual}"
     )
-
-
-def distinct_outcomes(outcomes: tuple[RuleOutcome, ...]) -> tuple[RuleOutcome, ...]:
-    """Return those of all `outcomes` of a rule whose label differs clearly from the stream, but at least one."""
-    distinct = tuple(outcome for outcome in outcomes if outcome.apart >= _MIN_APART)
-    return distinct[:_MAX_LABELS] or outcomes[:1]
-
-
-def _shares(outcome: RuleOutcome) -> str:
-    return f"{outcome.share:.0%}, usually {outcome.usual:.0%}"
-
-
-def _driven(outcome: RuleOutcome, texts: Collection[str], corrections: Corrections) -> str:
-    """Return the features that move the label inside the rule, by the signs of their local weights.
-
-    `texts` are the features that stand for values of categorical columns.
-    """
-    up = [driver.feature for driver in outcome.drivers if driver.effect > 0.0]
-    down = [driver.feature for driver in outcome.drivers if driver.effect < 0.0]
-    parts = [f"up {driver_words(up, texts, corrections)}"] if up else []
-    parts += [f"down {driver_words(down, texts, corrections)}"] if down else []
-    return f", driven {', '.join(parts)}" if parts else ""

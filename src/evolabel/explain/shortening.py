@@ -1,4 +1,4 @@
-"""Shorter rules: the fewest antecedents with which the rule base still predicts the same labels.
+"""Shorter rules: the fewest antecedents with which the rules still predict the labels that the model predicts.
 
 A dropped antecedent is a feature that the rule ignores, as the model ignores a missing feature: the mean squared
 distance is taken over the features that are left, which for a rotated rule is the exact marginal (the projection of the
@@ -11,12 +11,13 @@ Distances of all prefixes of an order of features are needed at once, so they ar
 kernels, which sum in another order; on the whole rule both agree up to rounding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from evolabel.core.members.mixture import as_read
 from evolabel.core.protocols import Model
 from evolabel.core.rules import inverses
 from evolabel.kernels.memberships import MIN_MEMBERSHIP
@@ -32,6 +33,9 @@ _MIN_EIGENVALUE = 1e-9  # keeps the factor of a singular covariance defined
 Threshold = FloatArray | float | None
 """Outputs of at least this much are on, one for all labels or one for each; None: the largest output is."""
 
+Decide = Callable[[FloatArray], BoolArray]
+"""Which labels are on by outputs (rows, n_labels), as the model decides."""
+
 
 def reference_rows(model: Model, count: int = _N_REFERENCE_ROWS, seed: int = 0) -> FloatArray:
     """Return `count` scaled rows like those of the stream, drawn from the rules of `model`.
@@ -39,16 +43,20 @@ def reference_rows(model: Model, count: int = _N_REFERENCE_ROWS, seed: int = 0) 
     A rule is drawn by its support, and a sample from the mean and spread of what the rule has seen. The same model and
     `seed` always give the same rows.
     """
-    rules, p = model.trained(), model.n_features
-    assert model.scaler is not None
     rng = np.random.default_rng(seed)
-    support = rules.arrays.k[1 : rules.n_rules + 1]
-    slots = 1 + rng.choice(rules.n_rules, count, p=support / support.sum())
-    rows = rng.normal(size=(count, p))
+    support = model.trained().arrays.k[1 : model.trained().n_rules + 1]
+    return rows_of_slots(model, 1 + rng.choice(len(support), count, p=support / support.sum()), rng)
+
+
+def rows_of_slots(model: Model, slots: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Return one scaled row for each of the `slots`, drawn by `rng` from what the rule there of `model` has seen."""
+    arrays, scaler, p = model.trained().arrays, model.scaler, model.n_features
+    assert scaler is not None
+    rows = rng.normal(size=(len(slots), p))
     for slot in np.unique(slots):
         mine = slots == slot
-        rows[mine] = rules.arrays.c[slot, :p] + rows[mine] @ _covariance_root(model, int(slot)).T
-    return np.clip(rows, model.scaler.low, model.scaler.high)
+        rows[mine] = arrays.c[slot, :p] + rows[mine] @ _covariance_root(model, int(slot)).T
+    return np.clip(rows, scaler.low, scaler.high)
 
 
 def _covariance_root(model: Model, slot: int) -> FloatArray:
@@ -64,7 +72,7 @@ def _covariance_root(model: Model, slot: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How well a shortened rule base reproduces the full one on some rows.
+    """How well shortened rules alone reproduce the answers of the whole model on some rows.
 
     `labels` is the share of labels predicted alike, `positives` the same among the labels that either of the two
     predicts as on (most labels are off, and easy), `by_rule` the share of labels predicted alike where each rule is
@@ -105,27 +113,38 @@ class ShortRules:
         return np.asarray(distances[:, np.arange(len(self.order)), self.lengths - 1])
 
 
+def at_one_half(outputs: FloatArray) -> BoolArray:
+    """Return which labels are on where `outputs` of at least 0.5 are."""
+    return labels_on(outputs, 0.5)
+
+
+def answers_to(model: Model, Z: FloatArray) -> FloatArray:
+    """Return the final outputs of `model`, of all its parts, for the scaled rows `Z`."""
+    assert model.scaler is not None
+    return model.outputs(np.ascontiguousarray(as_read(model.trained(), model.scaler.inverse(Z))))
+
+
 def shorten(
     model: Model,
     fidelity: float = FIDELITY,
     *,
     fewest: int = _MIN_LENGTH,
-    threshold: Threshold = 0.5,
+    decide: Decide = at_one_half,
     relevance: FloatArray | None = None,
     allowed: BoolArray | None = None,
     columns: Sequence[Sequence[int]] = (),
 ) -> ShortRules:
-    """Return the shortest rules that predict enough labels as the full rules do, on rows like the stream's.
+    """Return the shortest rules that predict enough labels as the model does, on rows like the stream's.
 
     Parameters
     ----------
     model : Model
     fidelity : float
-        Share of the labels that must be predicted alike.
+        Of the labels that whole rules predict as the model does, the share that shortened rules must predict so.
     fewest : int
         Features that a rule keeps at least.
-    threshold : array, float or None
-        Outputs of at least this much are on; None: the largest output is.
+    decide : function
+        Which labels are on by the outputs.
     relevance : array of shape (n_features,), optional
         Factors in [0, 1] on the rank of the features. They helped on one data set of five and hurt on four
         (benchmarks/rule_shortening.py), so none are used by default.
@@ -141,12 +160,13 @@ def shorten(
         order, most = np.take_along_axis(order, first, axis=1), allowed.sum(axis=1)
     distances = prefix_distances(model, Z, order)
     local = local_outputs(model, Z)
-    full = labels_on(mixed_outputs(model, distances[:, :, -1], local), threshold)
+    answers = decide(answers_to(model, Z))
+    enough = fidelity * float((decide(mixed_outputs(model, distances[:, :, -1], local)) == answers).mean())
     longest = model.n_features if most is None else int(most.max())
     for length in range(min(fewest, longest), longest):
         short = ShortRules(model, order, length, most)
-        on = labels_on(mixed_outputs(model, short.of_prefixes(distances), local), threshold)
-        if (on == full).mean() >= fidelity:
+        on = decide(mixed_outputs(model, short.of_prefixes(distances), local))
+        if (on == answers).mean() >= enough:
             return short
     return ShortRules(model, order, longest, most)
 
@@ -160,13 +180,18 @@ def _one_per_column(order: IntArray, columns: Sequence[Sequence[int]]) -> IntArr
     return np.take_along_axis(order, np.argsort(later, axis=1, kind="stable"), axis=1)
 
 
-def measure_fidelity(short: ShortRules, Z: FloatArray, threshold: Threshold = 0.5) -> Fidelity:
-    """Return the fidelity of `short` on the complete scaled rows `Z`, with labels on by `threshold`."""
+def measure_fidelity(
+    short: ShortRules, Z: FloatArray, decide: Decide = at_one_half, outputs: FloatArray | None = None
+) -> Fidelity:
+    """Return the fidelity of `short` on the complete scaled rows `Z`, with labels on as `decide` says.
+
+    `outputs` are the final ones of the model for these rows, if they are known.
+    """
     distances = prefix_distances(short.model, Z, short.order)
     psi = _memberships(short.model, distances[:, :, -1])
     local = local_outputs(short.model, Z)
-    one = labels_on(mixed_outputs(short.model, distances[:, :, -1], local), threshold)
-    other = labels_on(mixed_outputs(short.model, short.of_prefixes(distances), local), threshold)
+    one = decide(answers_to(short.model, Z) if outputs is None else outputs)
+    other = decide(mixed_outputs(short.model, short.of_prefixes(distances), local))
     alike = (one == other).mean(axis=1)
     either = one | other
     mass = psi.sum(axis=0)

@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from evolabel._utils.text import first_names
 from evolabel.core.edits.expert_rules import stream_moments
+from evolabel.core.members.sensor_corrections import as_read_now
 from evolabel.core.protocols import Model
 from evolabel.errors import DataError
 from evolabel.explain.text_columns import column_and_value, flag_features, text_features
@@ -40,7 +41,7 @@ class Vocabulary:
     ----------
     feature_names : list of str
     edges : array of shape (n_features, 6)
-        Ends of the five terms in original units.
+        Ends of the five terms in the units of the features, as sensors read now.
     texts : frozenset of str
         The features that stand for values of categorical columns.
     flags : frozenset of str
@@ -118,13 +119,23 @@ def is_term(words: str) -> bool:
 
 
 def stream_terms(model: Model, feature_names: Sequence[str]) -> Vocabulary:
-    """Return the terms of the trained `model`, whose features are called `feature_names`, from the stream so far."""
+    """Return the terms of the trained `model`, whose features are called `feature_names`, from the stream so far.
+
+    They are in the units that the sensors read now.
+    """
     assert model.scaler is not None
-    edges = model.scaler.inverse(_stream_quantiles(model, SHARES)).T
+    edges = readings(model, _stream_quantiles(model, SHARES)).T
     texts = text_features(feature_names, model.scaler.binary)
     edges = np.maximum.accumulate(edges, axis=1)
     names = feature_names if isinstance(feature_names, FeatureNames) else list(feature_names)
     return Vocabulary(names, edges, texts, flag_features(feature_names))
+
+
+def readings(model: Model, Z: FloatArray) -> FloatArray:
+    """Return the scaled rows `Z` in the units that the sensors of `model` read now."""
+    assert model.scaler is not None
+    values = model.scaler.inverse(Z)
+    return values if model.rules is None else as_read_now(model.rules, values)
 
 
 def _stream_quantiles(model: Model, shares: Sequence[float]) -> FloatArray:

@@ -47,9 +47,9 @@ class ThresholdPath:
     say : float
         Weight of the threshold rules in the output of the label.
     steps : tuple of PathStep
-        From the root to the leaf, in the units of the corrected features.
+        From the root to the leaf, in the units that sensors read now.
     edges : tuple of PathEdge
-        The same edges by numbers, for those who move a feature across.
+        The same edges by numbers, in corrected units, for those who move a feature across.
     """
 
     rule: ThresholdRule
@@ -119,9 +119,9 @@ def _step(trees: TreeReader, k: int, a: int, below: int, x: FloatArray) -> PathS
     """Return the step of `x` from node `a` of tree `k` to the node `below` it."""
     t = trees.arrays
     j, edge = int(t.feature[k, a]), float(t.edge[k, a, EDGE])
-    known, limit = not np.isnan(x[j]), edge if np.isfinite(edge) else None
+    known, limit = not np.isnan(x[j]), trees.as_read(j, edge) if np.isfinite(edge) else None
     side = ("below" if below == t.child[k, a] else "above") if known else "missing"
-    return PathStep(trees.features[j], float(x[j]) if known else None, limit, side)
+    return PathStep(trees.features[j], trees.as_read(j, float(x[j])) if known else None, limit, side)
 
 
 def _leaf_shares(t: ThresholdArrays, k: int, x: FloatArray) -> dict[int, float]:

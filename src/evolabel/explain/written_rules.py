@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import one_line
+from evolabel.core.members.sensor_corrections import as_read_now
 from evolabel.core.members.threshold_rules.refiner import trees_refined
 from evolabel.core.members.written_rules.ordered_list import own_shares
 from evolabel.core.protocols import Model
-from evolabel.explain.expert_reader import without_name
 from evolabel.explain.markup import code, escape, markdown_text
+from evolabel.explain.rule_forms import written_words
 from evolabel.explain.threshold_path import PathEdge, ThresholdPath
 from evolabel.explain.threshold_rules import Style, percent, samples
 from evolabel.typing import FloatArray
@@ -130,6 +131,7 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
     if not len(model.written):
         return []
     a, names, own = model.written.arrays, model.trained().rule_names, own_shares(model.written.arrays)
+    low, high = (as_read_now(model.trained(), ends) for ends in (a.low, a.high))
     found = []
     for i, number in enumerate(a.number.tolist()):
         named = np.flatnonzero(model.written.named[i]).tolist()
@@ -147,10 +149,10 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
         found.append(
             WrittenRule(
                 number=number,
-                written=without_name(names.written.get(number, "")),
+                written=written_words(i, model, feature_names, label_names),
                 place=i + 1,
                 outcomes=tuple(outcomes),
-                ranges={feature_names[j]: (float(a.low[i, j]), float(a.high[i, j])) for j in named},
+                ranges={feature_names[j]: (float(low[i, j]), float(high[i, j])) for j in named},
                 name=names.names.get(number, ""),
                 locked=model.written.is_locked(i),
             )

@@ -15,9 +15,11 @@ from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.run_notes import run_notes
 from evolabel.evaluate.shifts import Episode, episodes
+from evolabel.explain.answer_parts import parts_lines
 from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.explain.figures.figure_data import FigureData
+from evolabel.explain.linear_rule import read_linear_rule
 from evolabel.explain.read_thresholds import read_threshold_rules
 from evolabel.explain.rules import RuleSet
 from evolabel.explain.written_rules import read_written_rules
@@ -165,21 +167,26 @@ def _first_learner(repeated: Repeated) -> Any:
 
 
 def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
-    """Return the rules of the first learner of `repeated` after the last seed: written, threshold, most support.
+    """Return which part answers each label, and the rules of the first learner of `repeated` after the last seed.
 
+    They are written rules, threshold rules, the best supported rules that claim something, and the linear part.
     `columns` has the names to print. Empty if the learner has no readable rules.
     """
     learner = _first_learner(repeated)
     found: RuleSet = getattr(learner, "rules_", None) or RuleSet()
-    rules = sorted(found, key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
-    if columns is None:
-        return [*found.written, *found.thresholds, *rules]
-    names = columns.names_with_kinds, _label_names(learner, columns)
-    before: list[Any] = []
-    if found.written or found.thresholds:
-        model = learner.inner.trained_model
+    if not found:
+        return []
+    rules = sorted((rule for rule in found if rule.claims), key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
+    before: list[Any] = [*found.written, *found.thresholds]
+    parts, linear = found.parts, found.linear
+    if columns is not None:
+        names = columns.names_with_kinds, _label_names(learner, columns)
+        model, shares = learner.inner.trained_model, [*parts.values()]
         before = [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
-    return [*before, *(rule.renamed(*names) for rule in rules)]
+        rules = [rule.renamed(*names) for rule in rules]
+        parts, linear = dict(zip(names[1], shares, strict=True)), read_linear_rule(model, *names, shares)
+    after = [] if linear is None or not linear.shown else [linear.text]
+    return ["\n".join(parts_lines(parts)), *before, *rules, *after]
 
 
 def _label_names(learner: Any, columns: Dataset) -> list[str]:

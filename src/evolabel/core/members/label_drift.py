@@ -53,7 +53,7 @@ class LabelDrift:
         The same in calm times.
     weights : dict of str to float
         Weights of the members in the outputs, which sum to 1: "slow" (the rules, from all rows), "fast" (the same
-        rules, from recent rows) and "linear" (the linear rule).
+        rules, from recent rows) and "linear" (the linear part).
     """
 
     state: str = "calm"

@@ -8,6 +8,7 @@ import numpy as np
 from evolabel.core.members.following import FollowingRules
 from evolabel.core.rules.rule_base import RuleBase
 from evolabel.kernels.members.state import CORRECTED_AT, FACTOR, OFFSET
+from evolabel.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,10 @@ class SensorCorrection:
     offset: float
     factor: float
     since: int
+
+    def as_read(self, value: float) -> float:
+        """Return what the sensor reads now where the corrected reading is `value`."""
+        return (value - self.offset) / self.factor
 
     def __str__(self) -> str:
         """What the sensor does now, compared with before."""
@@ -45,3 +50,23 @@ def sensor_corrections(rules: RuleBase, feature_names: Sequence[str]) -> dict[st
         feature_names[j]: SensorCorrection(float(offsets[j]), float(factors[j]), int(since[j]))
         for j in np.flatnonzero((offsets != 0.0) | (factors != 1.0)).tolist()
     }
+
+
+def as_read_now(rules: RuleBase, X: FloatArray) -> FloatArray:
+    """Return the corrected values `X`, (n, p), in the units that the sensors of `rules` read now."""
+    views = _views(rules)
+    return X if views is None else np.asarray((X - views[OFFSET]) / views[FACTOR])
+
+
+def as_corrected(rules: RuleBase, X: FloatArray) -> FloatArray:
+    """Return the values `X`, (n, p), which the sensors of `rules` read now, in corrected units."""
+    views = _views(rules)
+    return X if views is None else np.asarray(views[OFFSET] + views[FACTOR] * X)
+
+
+def _views(rules: RuleBase) -> FloatArray | None:
+    """Return the adopted offsets and factors of `rules`; None where no sensor is corrected, as nearly always."""
+    if not isinstance(rules, FollowingRules):
+        return None
+    views = rules.members.views
+    return views if (views[OFFSET] != 0.0).any() or (views[FACTOR] != 1.0).any() else None

@@ -89,7 +89,7 @@ def aligned_bins(low: float, high: float, n_bins: int, edge: float | None) -> Fl
 def recent_values(trees: TreeReader, k: int, j: int) -> tuple[FloatArray, FloatArray]:
     """Return the values of feature `j` in the recent rows with, and in those without the label of tree `k`."""
     t, used = trees.arrays, ring_rows(trees.arrays, k)
-    values, positive = t.X[used, j], t.Y[used, k] > 0
+    values, positive = trees.rows_as_read(t.X[used])[:, j], t.Y[used, k] > 0
     return values[positive], values[~positive]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.core.members.sensor_corrections import as_corrected
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
@@ -64,11 +65,12 @@ def membership_functions(
 def gaussian(data: FigureData, slot: int, j: int, values: FloatArray) -> FloatArray:
     """Return the memberships of `values` of feature `j` in the rule of `slot`, by this feature alone.
 
-    They are 1 at the centre and 0.61 at one spread; `data` holds the model. Values are corrected readings.
+    They are 1 at the centre and 0.61 at one spread; `data` holds the model. Values are in the units of
+    sensors now.
     """
     X = np.full((len(values), data.model.n_features), np.nan)
     X[:, j] = values
-    z = data.scaler.transform(X)[:, j]
+    z = data.scaler.transform(as_corrected(data.rules, X))[:, j]
     variance = data.rules.covariance(slot)[j, j]
     return np.asarray(np.exp(-0.5 * (z - data.rules.arrays.c[slot, j]) ** 2 / variance))
 

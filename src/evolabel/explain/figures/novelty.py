@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evolabel.core.members.mixture import corrected
+from evolabel.core.members.sensor_corrections import as_corrected
 from evolabel.explain.figures.canvas import VERMILION, Axes, figure_of, new_axes, plain, tidy
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import feature_pair, need_two_features
@@ -27,7 +27,7 @@ def novelty_map(
 ) -> "Axes":
     """Draw the distance to the nearest rule over two features in their units; 1 is where a sample counts as novel.
 
-    Features whose sensors have moved are drawn as corrected.
+    Features whose sensors have moved are drawn as they read now.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def novelty_map(
     data = classifier.figure_data()
     need_two_features(data)
     pair = feature_pair(data, data.most_relevant(2) if features is None else features)
-    sample = None if at is None else corrected(data.rules, data.read_rows(np.asarray(at).reshape(1, -1)))[0]
+    sample = None if at is None else data.read_rows(np.asarray(at).reshape(1, -1))[0]
     across, along = (_range(data, j, sample) for j in pair)
     distance, unit = _distances(data, pair, across, along, sample)
     ax = ax if ax is not None else new_axes(6.4, 4.6)
@@ -68,7 +68,7 @@ def _distances(
     if sample is not None:
         X[:] = sample
     X[:, pair[0]], X[:, pair[1]] = (grid.ravel() for grid in np.meshgrid(across, along))
-    D = data.rules.memberships(data.scaler.transform(X))[1]
+    D = data.rules.memberships(data.scaler.transform(as_corrected(data.rules, X)))[1]
     nearest = D.argmin(axis=1)
     border = novelty_borders(data.model)[nearest]
     endless = bool(np.isinf(border).any())

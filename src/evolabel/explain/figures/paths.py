@@ -34,7 +34,7 @@ _PASSED, _REST = "#bcd7ea", "#e3e6ea"  # of values for which a condition holds, 
 
 
 class _Sample(NamedTuple):
-    """The corrected values `x` of a sample, `recent` rows, and the trees."""
+    """The values `x` of a sample, `recent` rows as sensors read now, and the trees."""
 
     x: FloatArray
     recent: FloatArray
@@ -75,9 +75,7 @@ def sample_path(classifier: Drawable, x: object, label: int | str | None = None,
         )
     conditions = path.rule.conditions
     ax = ax if ax is not None else canvas.new_axes(8.2, 0.62 * len(conditions) + 1.25)
-    sample = _Sample(
-        why.x if why.corrected is None else why.corrected, trees.arrays.X[ring_rows(trees.arrays, k)], trees
-    )
+    sample = _Sample(why.x, trees.rows_as_read(trees.arrays.X[ring_rows(trees.arrays, k)]), trees)
     for row, condition in enumerate(conditions):
         draw = _draw_texts if condition.feature in trees.columns else _draw_range
         draw(ax, sample, condition, row)

@@ -14,6 +14,7 @@ from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.figures.canvas import plain, short
 from evolabel.explain.figures.figure_data import FigureData
+from evolabel.explain.terms import readings
 from evolabel.typing import FloatArray
 
 _N_OUTLINE = 49  # points on the outline of a rule
@@ -57,7 +58,7 @@ class Plane:
             return flat
         Z = np.zeros((len(flat), len(self.origin)))
         Z[:, self.features] = flat
-        return self.data.scaler.inverse(Z)[:, self.features]
+        return readings(self.data.model, Z)[:, self.features]
 
 
 def plane_of(data: FigureData, features: Sequence[int | str] | None) -> Plane:

@@ -12,7 +12,7 @@ from evolabel.server.api.times import readable_times
 from evolabel.server.contexts import acts
 from evolabel.server.contexts.comparing import COMPARED
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.rule_list import life_of, rule_list, show_rule
+from evolabel.server.contexts.rule_list import label_parts, life_of, rule_list, show_rule
 from evolabel.server.contexts.state import Facts
 from evolabel.server.contexts.trials import dry_run
 from evolabel.server.contexts.undo import undo_act, undo_cost
@@ -32,10 +32,13 @@ T = TypeVar("T")
 async def get_rules(
     slug: str, request: Request, response: Response, top: Annotated[int | None, Query(ge=1, le=10_000)] = None
 ) -> Facts:
-    """Return the rules: written ones, threshold rules, then learned ones, of which the `top` best supported."""
+    """Return the rules: written ones, threshold rules, then learned ones, of which the `top` best supported.
+
+    `parts` has, for each label, the shares of rules, linear part, threshold rules and written rules in its answers.
+    """
     worker, _ = access_of(request).enter(request, slug)
     await _tag(worker, response)
-    return {"rules": await from_copy(worker, lambda copy: rule_list(copy.state, top))}
+    return await from_copy(worker, lambda copy: {"parts": label_parts(copy.state), "rules": rule_list(copy.state, top)})
 
 
 @router.get("/rules/{rule}")

@@ -17,7 +17,8 @@ MOST_TURNS = 3
 def explain_label(state: ProjectState, cells: list[float | str | None], label: str) -> Facts:
     """Return the output of `label` for a sample of these `cells` by the model in `state`, in parts, and what turns it.
 
-    `base`, what the `parts` give, and `feedback` add up to `output`. ConflictError while the model has no rules.
+    `base`, what the `parts` give, and `feedback` add up to `output`. `answered_by` has the shares of rules, linear
+    part, threshold rules and written rules in the answers of the label. ConflictError while the model has no rules.
     """
     if label not in state.label_names:
         raise UnknownError(f"there is no label {label!r}; ask for the project to see its labels")
@@ -38,6 +39,7 @@ def explain_label(state: ProjectState, cells: list[float | str | None], label: s
         "positive": bool(why.predicted[c]),
         "probability": None if why.probabilities is None else float(why.probabilities[c]),
         "rules": [int(why.rules[i]) for i in np.argsort(-why.memberships, kind="stable")],
+        "answered_by": state.learner.classifier.parts_[label].to_dict(),
         "turns": [_turn(state.features, cells, change) for change in why.turns[c]],
     }
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from evolabel.errors import EvolabelError
-from evolabel.explain.condition_words import condition_words
+from evolabel.explain.answer_parts import parts_values
 from evolabel.explain.expert_reader import read_form
 from evolabel.explain.rules import Rule
 from evolabel.explain.threshold_rules import ThresholdRule
@@ -18,7 +18,7 @@ def rule_list(state: ProjectState, top: int | None = None) -> list[Facts]:
     """Return the rules of `state`: written, threshold and learned ones, of the last the `top` best supported.
 
     Each has its number `rule`, `kind`, `name`, `locked`, `text`, `conditions` and `labels`, its `support`, and for
-    learned ones its `fidelity`.
+    learned ones its `fidelity`. The labels of learned ones are those that they claim.
     """
     rules = state.learner.classifier.rules_
     if top is not None:
@@ -26,6 +26,11 @@ def rule_list(state: ProjectState, top: int | None = None) -> list[Facts]:
     found = [_written(rule) for rule in rules.written]
     found += [_threshold(rule) for label in rules.thresholds for rule in label.rules if rule.number is not None]
     return found + [_learned(rule) for rule in sorted(rules, key=lambda rule: -rule.support)]
+
+
+def label_parts(state: ProjectState) -> dict[str, dict[str, float]]:
+    """Return which part of the model of `state` answers each label: shares of rules, linear part and other rules."""
+    return parts_values(state.learner.classifier.parts_)
 
 
 def show_rule(state: ProjectState, number: int) -> Facts:
@@ -72,9 +77,8 @@ def _threshold(rule: ThresholdRule) -> Facts:
 
 
 def _learned(rule: Rule) -> Facts:
-    words = condition_words(rule.conditions, rule.text_shares, rule.corrections)
-    conditions = [f"{feature}{note} is {term} ({numbers})" for feature, note, term, numbers in words]
-    labels = [{"label": outcome.label, "share": outcome.share} for outcome in rule.outcomes]
+    conditions = [f"{feature} is {term} ({numbers})" for feature, term, numbers in rule.condition_words()]
+    labels = [{"label": outcome.label, "share": outcome.share} for outcome in rule.outcomes if outcome.claimed]
     return _entry(rule.identity, "learned", conditions, labels, rule.support) | {
         "name": rule.name,
         "locked": rule.locked,

@@ -1,9 +1,11 @@
 """Rows of the page of rules: what a rule claims, and its life as a line, in per cent of the stream."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from evolabel.core.rules.events import EDITS, MERGES, SHIFTS, Event
-from evolabel.server.contexts.rule_list import rule_list
+from evolabel.explain.answer_parts import some_names
+from evolabel.server.contexts.rule_list import label_parts, rule_list
 from evolabel.server.contexts.state import Facts, ProjectState
 
 _SHOWN_LABELS = 3
@@ -20,12 +22,30 @@ class LifeLine(NamedTuple):
     width: float
 
 
+class PartsRow(NamedTuple):
+    """Labels that the same parts of the model answer, as text, and the shares in per cent, the largest first."""
+
+    labels: str
+    shares: list[tuple[str, int]]
+
+
 class RulePage(NamedTuple):
-    """The rules that are shown, with their lives, and how many there are of each kind."""
+    """The rules that are shown, with their lives, how many there are of each kind, and what answers each label."""
 
     rules: list[dict[str, Any]]
     counts: dict[str, int]
     seen: int
+    parts: list[PartsRow]
+
+
+def parts_rows(parts: Mapping[str, Mapping[str, float]]) -> list[PartsRow]:
+    """Return the shares of the `parts` in the answers of each label; those of rules are always there."""
+    groups: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    for label, shares in parts.items():
+        shown = {part: round(100.0 * share) for part, share in shares.items()}
+        kept = [(part, share) for part, share in shown.items() if share or part == "rules"]
+        groups.setdefault(tuple(sorted(kept, key=lambda pair: -pair[1])), []).append(label)
+    return [PartsRow(some_names(labels), list(shares)) for shares, labels in groups.items()]
 
 
 def rule_page(state: ProjectState, search: str, kind: str) -> RulePage:
@@ -40,7 +60,7 @@ def rule_page(state: ProjectState, search: str, kind: str) -> RulePage:
         own = [event for event in events if rule["rule"] in (event.rule, event.other)]
         rule["life"] = life_line(own, rule.get("born"), seen, rule.get("activity", 0.2))
         rule["claims"] = sorted(rule["labels"], key=lambda label: -abs((label["share"] or 0.0) - 0.5))[:_SHOWN_LABELS]
-    return RulePage(chosen, counts, seen)
+    return RulePage(chosen, counts, seen, parts_rows(label_parts(state)))
 
 
 def life_line(events: list[Event], born: int | None, seen: int, activity: float) -> LifeLine:

@@ -16,6 +16,7 @@ from evolabel.server.store.responses import cells_before
 from evolabel.server.store.sample_rows import closing_of
 from evolabel.server.web.feature_rows import CURVE, RECENT, feature_rows
 from evolabel.server.web.render import render_page
+from evolabel.server.web.rule_rows import parts_rows
 from evolabel.server.web.visitors import visitors_of
 from evolabel.server.web.waterfall import value_text, waterfall
 
@@ -89,7 +90,14 @@ async def _model_now(worker: Worker, shown: dict[str, Any], facts: dict[str, Any
     except ConflictError as error:
         return {**found, "problem": error.type}
     turns = [_turn_row(facts["features"], facts["recent"], turn) for turn in now["turns"]]
-    return {**found, "explained": now, "fall": waterfall(now, facts["features"]), "turns": turns}
+    answered = parts_rows({chosen: now["answered_by"]})[0].shares
+    return {
+        **found,
+        "explained": now,
+        "fall": waterfall(now, facts["features"]),
+        "turns": turns,
+        "answered": answered,
+    }
 
 
 def _verdicts(labels: list[Label], shown: dict[str, Any], chosen: str) -> list[dict[str, Any]]:

@@ -1,0 +1,156 @@
+"""`AnswerParts`: which part of a model answers a label, and how much.
+
+The mixer weighs the rules (slow and fast member) and the linear member label by label. Threshold rules replace a share
+of that, their gate. A written rule replaces everything where it holds. All pages and texts about rules read the shares
+from here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from evolabel._utils.text import one_line
+from evolabel.core.members.following import FollowingRules
+from evolabel.core.protocols import Model
+from evolabel.explain.shortening import reference_rows
+from evolabel.kernels.threshold_rules.state import IS_OPEN, LEARNED, MAIN_ROWS, SAY
+from evolabel.typing import BoolArray, FloatArray
+
+CLAIMED_FROM = 0.5  # rules are printed for a label if more than this share of its answers is theirs
+PART_NAMES = {"rules": "rules", "linear": "linear part", "thresholds": "threshold rules", "written": "written rules"}
+"""The parts, by their fields, as they are printed."""
+
+_MAX_LINES, _MAX_NAMES = 10, 5
+_NO_MODEL = "the shares of the labels so far, because there are no rules yet"
+
+
+@dataclass(frozen=True)
+class AnswerParts:
+    """The shares of the parts in the answers of one label now; they sum to 1, and are 0 before the first model.
+
+    Attributes
+    ----------
+    rules : float
+        Rules that were learned: the slow and the fast member together.
+    linear : float
+        The linear member.
+    thresholds : float
+        Threshold rules.
+    written : float
+        Written rules: the share of recent rows for which one answers.
+    """
+
+    rules: float = 0.0
+    linear: float = 0.0
+    thresholds: float = 0.0
+    written: float = 0.0
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether rules answer more than half, so that what they say is printed."""
+        return self.rules > CLAIMED_FROM
+
+    @property
+    def text(self) -> str:
+        """The shares in words, the largest first, as in "linear part 100 %, rules 0 %"."""
+        shares = sorted(asdict(self).items(), key=lambda pair: -pair[1])
+        if not shares[0][1]:
+            return _NO_MODEL
+        return ", ".join(
+            f"{PART_NAMES[part]} {100.0 * share:.0f} %" for part, share in shares if share >= 0.005 or part == "rules"
+        )
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the shares by part."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def answer_parts(model: Model | None, n_labels: int) -> list[AnswerParts]:
+    """Return the shares of the answers of `model` for each of `n_labels` labels; all 0 where it is None."""
+    if model is None or model.rules is None:
+        return [AnswerParts()] * n_labels
+    linear = model.rules.mixer_weights[-1] if isinstance(model.rules, FollowingRules) else np.zeros(n_labels)
+    trees, written = _share_of_trees(model), _share_of_written(model)
+    members = (1.0 - trees) * (1.0 - written)
+    shares = np.stack([members * (1.0 - linear), members * linear, trees * (1.0 - written), written])
+    return [AnswerParts(*column) for column in shares.T.tolist()]
+
+
+def _share_of_trees(model: Model) -> FloatArray:
+    """Return how far the trees of `model` replace the outputs of the members, by label."""
+    share, trees = np.zeros(model.n_labels), model.thresholds
+    if trees is not None:
+        used = (trees.arrays.gate[:, IS_OPEN] > 0.0) & (trees.arrays.feature[:, 0] >= 0)
+        share = np.where(used, trees.arrays.gate[:, SAY], 0.0)
+        share[: trees.first_tree] = share[trees.first_tree :][:1]  # two classes share a tree
+    return np.asarray(share)
+
+
+def _share_of_written(model: Model) -> FloatArray:
+    """Return the share of recent rows for which a written rule of `model` answers, by label."""
+    if not len(model.written):
+        return np.zeros(model.n_labels)
+    answering, a = model.written.answering, model.written.arrays
+    rows = recent_rows(model)
+    inside = (a.low[:, None] <= rows) & (rows <= a.high[:, None])
+    holding: BoolArray = np.all(inside | ~model.written.named[:, None], axis=2)
+    return np.asarray((holding[:, :, None] & answering[:, None]).any(axis=0).mean(axis=0), np.float64)
+
+
+def recent_rows(model: Model) -> FloatArray:
+    """Return up to 2,000 recent rows of `model`, with sensors corrected; rows drawn from its rules if none are kept."""
+    places = _recent_places(model)
+    if places.any():
+        assert model.thresholds is not None
+        return model.thresholds.arrays.X[places]
+    assert model.scaler is not None
+    return model.scaler.inverse(reference_rows(model))
+
+
+def recent_shares(model: Model) -> tuple[FloatArray, int]:
+    """Return the share of each label among the recent labelled rows of `model`, and how many rows these are.
+
+    Labels without any have NaN; where no rows are kept there are 0 of them.
+    """
+    places = _recent_places(model)
+    if not places.any():
+        return np.full(model.n_labels, np.nan), 0
+    assert model.thresholds is not None
+    t = model.thresholds.arrays
+    known = t.weights[places] > 0.0
+    counts, positives = known.sum(axis=0), ((t.Y[places] > 0.0) & known).sum(axis=0)
+    return np.where(counts > 0, positives / np.maximum(counts, 1), np.nan), int(places.sum())
+
+
+def _recent_places(model: Model) -> BoolArray:
+    """Return which places of the ring of threshold rules hold one of the most recent rows."""
+    if model.thresholds is None or not model.thresholds.arrays.clock[LEARNED]:
+        return np.zeros(0, bool)
+    rows = model.thresholds.arrays.rows
+    return np.asarray((rows >= 0) & (np.arange(len(rows)) < MAIN_ROWS))
+
+
+def parts_lines(parts: Mapping[str, AnswerParts], style: Callable[[str], str] = one_line) -> list[str]:
+    """Return one line for each group of labels that the same `parts` answer, with names in this `style`."""
+    groups: dict[str, list[str]] = {}
+    for label, shares in parts.items():
+        groups.setdefault(shares.text, []).append(style(label))
+    lines = [f"{some_names(names)}: {text}" for text, names in groups.items()]
+    hidden = sum(len(names) for names in list(groups.values())[_MAX_LINES:])
+    return [*lines[:_MAX_LINES], *([f"{hidden} more labels: other shares"] if hidden else [])]
+
+
+def some_names(names: Sequence[str]) -> str:
+    """Return the first of the `names`, with commas between them, and how many more there are."""
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def parts_values(parts: Mapping[str, AnswerParts]) -> dict[str, Any]:
+    """Return `parts` as values that JSON can hold."""
+    return {label: shares.to_dict() for label, shares in parts.items()}

@@ -1,0 +1,180 @@
+"""What a rule says about its labels (`RuleOutcome`), which of that is claimed, and its words."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evolabel.explain.answer_parts import AnswerParts, some_names
+from evolabel.explain.condition_words import driver_words
+from evolabel.typing import FloatArray
+
+_MAX_LABELS = 5
+_MIN_APART = 0.25  # standard deviations of a label between its share in the rule and its usual one
+_LIKELY_SHARE = 0.5
+_RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely than usual", one so much below "unlikely"
+_MIN_RAISED_SHARE = 0.03  # a smaller share is always "unlikely"
+_SAID_APART = 0.25  # between the share of the samples and that of the predictions, from which on both are printed
+
+_MAX_DRIVERS = 3
+_MIN_EFFECT = 0.01  # smallest effect of one standard deviation of a feature on an output that is shown
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A feature that moves a label inside the rule: by `effect` per standard deviation of `feature`."""
+
+    feature: str
+    effect: float
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """A label in a rule.
+
+    Attributes
+    ----------
+    label : str
+    share : float
+        How many of the samples of the rule have the label.
+    usual : float
+        How many of the recent samples of the stream have it.
+    judgement : str
+        What the model answers there, in words.
+    drivers : tuple of Driver
+    predicted : float
+        For how many rows in the rule the whole model predicts the label.
+    claimed : bool
+        Whether the outcome is printed: rules answer the label, and the samples of the rule do not contradict
+        what the model predicts there.
+    """
+
+    label: str
+    share: float
+    usual: float
+    judgement: str
+    drivers: tuple[Driver, ...]
+    predicted: float
+    claimed: bool = True
+
+    def renamed(self, features: Mapping[str, str], labels: Mapping[str, str]) -> "RuleOutcome":
+        """Return a copy with the names that `features` and `labels` map the present names to."""
+        drivers = tuple(replace(driver, feature=features[driver.feature]) for driver in self.drivers)
+        return replace(self, label=labels[self.label], drivers=drivers)
+
+    @property
+    def apart(self) -> float:
+        """Difference of the share from the usual one, in standard deviations of the label."""
+        return abs(self.share - self.usual) / max(float(np.sqrt(self.usual * (1.0 - self.usual))), 1e-3)
+
+    @property
+    def shares(self) -> str:
+        """The share of the samples and the usual one, and how often the label is predicted, where that differs."""
+        said = f"{self.share:.0%} of its samples, usually {self.usual:.0%}"
+        other_side = (self.predicted >= _LIKELY_SHARE) != (self.share >= _LIKELY_SHARE)
+        differs = other_side or abs(self.predicted - self.share) >= _SAID_APART
+        return f"{said}; predicted for {self.predicted:.0%}" if differs else said
+
+    def driven(self, texts: Collection[str]) -> str:
+        """Return the features that move the label inside the rule, by the signs of their local weights.
+
+        `texts` are the features that stand for values of categorical columns.
+        """
+        up = [driver.feature for driver in self.drivers if driver.effect > 0.0]
+        down = [driver.feature for driver in self.drivers if driver.effect < 0.0]
+        parts = [f"up {driver_words(up, texts)}"] if up else []
+        parts += [f"down {driver_words(down, texts)}"] if down else []
+        return f", driven {', '.join(parts)}" if parts else ""
+
+
+def distinct_outcomes(outcomes: Sequence[RuleOutcome]) -> tuple[RuleOutcome, ...]:
+    """Return those of all `outcomes` of a rule that are printed.
+
+    They are claimed, and their labels differ clearly from the stream, but for one at least.
+    """
+    claimed = tuple(outcome for outcome in outcomes if outcome.claimed)
+    return tuple(outcome for outcome in claimed if outcome.apart >= _MIN_APART)[:_MAX_LABELS] or claimed[:1]
+
+
+def left_out(outcomes: Iterable[RuleOutcome], parts: Mapping[str, AnswerParts]) -> str:
+    """Return which labels of all `outcomes` of a rule are not claimed, with the `parts` that answer; empty for none."""
+    reasons: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if not outcome.claimed:
+            shares = parts.get(outcome.label)
+            by_rules = shares is None or shares.by_rules
+            reason = "the whole model predicts otherwise here" if by_rules else str(shares)
+            reasons.setdefault(reason, []).append(outcome.label)
+    return "; ".join(f"{some_names(names)} ({reason})" for reason, names in reasons.items())
+
+
+def rule_outcomes(
+    label_names: list[str],
+    shares: FloatArray,
+    usual: FloatArray,
+    drivers: list[tuple[Driver, ...]],
+    *,
+    predicted: FloatArray | None = None,
+    parts: Sequence[AnswerParts] = (),
+) -> list[RuleOutcome]:
+    """Return one outcome per label of `label_names`, those that differ most from the stream first.
+
+    Parameters
+    ----------
+    label_names : list of str
+    shares, usual : array of shape (n_labels,)
+        Label shares among the samples of the rule, and in the stream.
+    drivers : list of tuple of Driver
+        The features that move each label.
+    predicted : array of shape (n_labels,), optional
+        For how many rows in the rule the model predicts each label; by default 1 where the share is at least one half.
+    parts : sequence of AnswerParts
+        Which part answers each label; empty: rules do.
+    """
+    if predicted is None:
+        predicted = (shares >= _LIKELY_SHARE).astype(float)
+    outcomes = []
+    for c, (name, drives) in enumerate(zip(label_names, drivers, strict=True)):
+        share, base, on = float(shares[c]), float(usual[c]), float(predicted[c])
+        agrees = share >= min(base, _LIKELY_SHARE) if on >= _LIKELY_SHARE else share < _LIKELY_SHARE
+        claimed = agrees and (not parts or parts[c].by_rules)
+        outcomes.append(RuleOutcome(name, share, base, _judgement(share, base, on), drives, on, claimed))
+    return sorted(outcomes, key=lambda outcome: -outcome.apart)
+
+
+def without_contradicted(outcomes: Iterable[RuleOutcome], predicted: Mapping[str, float]) -> list[RuleOutcome]:
+    """Return the `outcomes` of a rule, of which those are not claimed that rows in its printed conditions contradict.
+
+    `predicted` has for how many of these rows the model predicts each label.
+    """
+    return [
+        replace(
+            outcome,
+            claimed=outcome.claimed
+            and (outcome.predicted >= _LIKELY_SHARE) == (predicted[outcome.label] >= _LIKELY_SHARE),
+        )
+        for outcome in outcomes
+    ]
+
+
+def _judgement(share: float, usual: float, predicted: float) -> str:
+    """Return in words what the model answers where it predicts a label for a share `predicted` of the rows."""
+    if predicted >= _LIKELY_SHARE:
+        return "likely"
+    if share < max(usual / _RAISED_FACTOR, _MIN_RAISED_SHARE):
+        return "unlikely"
+    return "more likely than usual" if share >= _RAISED_FACTOR * usual else "about as likely as usual"
+
+
+def strongest_drivers(effects: FloatArray, feature_names: list[str]) -> list[tuple[Driver, ...]]:
+    """Return the features with the largest absolute `effects` (n_features, n_labels), label by label.
+
+    `feature_names` are the names of the rows. Effects below 0.01 are left out.
+    """
+    strongest = np.argsort(-np.abs(effects), axis=0, kind="stable")[:_MAX_DRIVERS]
+    return [
+        tuple(
+            Driver(feature_names[j], float(effects[j, c])) for j in strongest[:, c] if abs(effects[j, c]) >= _MIN_EFFECT
+        )
+        for c in range(effects.shape[1])
+    ]
