@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evolabel._utils.json_text import parse_json
 from evolabel.errors import EvolabelError
 
 
@@ -35,7 +36,7 @@ class ConnectionLostError(EvolabelError, ConnectionError):
 def document_of(response: Any) -> Any:
     """Return the JSON in a `response` of httpx, None without a body; ServiceError if it is a refusal or no JSON."""
     try:
-        document = response.json() if response.content else None
+        document = parse_json(response.content) if response.content else None
     except ValueError:
         document = {"detail": f"{response.url} has answered with something that is no JSON; check the address"}
         raise ServiceError(response.status_code, document) from None
