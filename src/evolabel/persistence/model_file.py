@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.atomic_files import is_special, name_in_errors, resolve_link, staged, write_atomically
+from evolabel._utils.json_text import parse_json
+from evolabel._utils.paths import as_path
 from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.typing import Arrays
 
@@ -24,7 +26,7 @@ _MANIFEST_KEY = "evolabel"
 def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:
     """Write `arrays` and `manifest` to the file `path`, atomically: readers see the old file or the new one."""
     arrays, header = _sealed(arrays, manifest)
-    target = Path(path)
+    target = as_path(path)
     try:
         _write(target, arrays, header)
     except OSError as error:
@@ -56,7 +58,7 @@ def stored_checksum(data: bytes) -> str:
 def _header_of(data: bytes) -> dict[str, str]:
     """Return the texts in the header of the contents `data` of a model file."""
     length = int.from_bytes(data[:8], "little")
-    return dict(json.loads(data[8 : 8 + length]).get("__metadata__") or {})
+    return dict(parse_json(data[8 : 8 + length]).get("__metadata__") or {})
 
 
 def _sealed(arrays: Arrays, manifest: dict[str, Any]) -> tuple[Arrays, dict[str, str]]:
@@ -98,7 +100,7 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
     """Return the arrays and the manifest of the model file `path`, or raise ModelFileError if its checksum differs."""
     from safetensors import SafetensorError, safe_open
 
-    target = Path(path)
+    target = as_path(path)
     if target.is_dir():
         raise ModelFileError(f"{target} is a folder; pass the model file in it")
     if not target.is_file():
@@ -120,7 +122,7 @@ def read_model_bytes(data: bytes, name: str = "the model") -> tuple[Arrays, dict
     try:
         arrays = dict(load(data))
         header = _header_of(data)
-    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, MemoryError, RecursionError) as error:
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, MemoryError) as error:
         raise _not_a_model(name, error) from None
     return arrays, _checked_manifest(arrays, header, name)
 
@@ -143,11 +145,11 @@ def _checked_manifest(arrays: Arrays, header: dict[str, str], target: object) ->
 
 def _parse(text: str, target: object) -> dict[str, Any]:
     try:
-        manifest = json.loads(text, parse_constant=_refuse_constant)
+        manifest = parse_json(text, parse_constant=_refuse_constant)
         schema = manifest["schema"]
         if type(schema) is not int:
             raise TypeError(f"schema is {schema!r}, expected a whole number")
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
     if schema != SCHEMA:
         raise ModelFileError(
