@@ -25,6 +25,7 @@ settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("steady")
 
 
+os.environ.setdefault("EVOLABEL_QUIET", "1")  # tests compare what is on standard error, with and without compiling
 gc.disable()  # until all tests are collected; nothing that is imported goes away
 
 

@@ -76,10 +76,10 @@ def test_labels_by_name_are_learned_and_kept(command, tmp_path, option, labels):
     assert ("for labels use --label-list tags" in told.err) == (option == "--class-column")
     header, *rows = command("predict", model, tmp_path / "log.csv").out.splitlines()
     if option == "--label-list":
-        assert sorted(header.split(",")[1:]) == sorted(labels)
+        assert sorted(header.split(",")[2:]) == sorted(labels)
         return
-    assert header == "row,class"  # classes exclude each other
-    right = [row.split(",")[1] == tag for row, tag in zip(rows, tags, strict=True)]
+    assert header == "row,unfamiliar,class"  # classes exclude each other
+    right = [row.split(",")[2] == tag for row, tag in zip(rows, tags, strict=True)]
     assert np.mean(right) > 0.9
     assert EvolvingFuzzyClassifier.load(model).inner.any_model.exclusive
     assert all(name in (tmp_path / "r" / "report.html").read_text() for name in labels)

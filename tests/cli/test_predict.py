@@ -22,13 +22,15 @@ def today(plant, tmp_path):
 
 
 def answers(text):
-    return np.array([list(map(float, row)) for row in csv.reader(io.StringIO(text.split("\n", 1)[1]))])
+    """The numbers of a table of answers, without the column of what is unfamiliar."""
+    rows = csv.DictReader(io.StringIO(text))
+    return np.array([[float(cell) for name, cell in row.items() if name != "unfamiliar"] for row in rows])
 
 
 def test_rows_without_labels_are_predicted(command, plant_model, plant, today, tmp_path):
     told = command("predict", plant_model, today)
     assert (told.code, told.err) == (0, "")
-    assert told.out.startswith("row,fault_a,fault_b\n0,")
+    assert told.out.startswith("row,unfamiliar,fault_a,fault_b\n0,,")
     clf = EvolvingFuzzyClassifier.load(plant_model)
     del clf.feature_names_in_
     X = from_csv(plant, ["fault_a", "fault_b"]).X
@@ -153,3 +155,40 @@ def test_a_text_never_seen_is_reported_once_beside_a_value_outside_the_range(com
     )
     rows = list(csv.DictReader((tmp_path / "answers.csv").read_text().splitlines()))
     assert rows[1]["unfamiliar"].endswith("; mode = stop was never seen")
+
+
+@pytest.mark.parametrize("more", [(), ("--proba",), ("--keep", "id")])
+def test_the_terminal_and_the_file_get_the_same_table(command, plant_model, today, tmp_path, more):
+    today.write_text("heat,id,flow\n1,A-7,2\n1000000,,3\n,A-9,\n")
+    printed = command("predict", plant_model, today, *more).out
+    command("predict", plant_model, today, *more, "--out", tmp_path / "answers.csv")
+    assert printed == (tmp_path / "answers.csv").read_text()
+    assert "outside the range seen" in printed
+
+
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-", "=-1.5"]
+NUMBERS = ["-1.5", "+3", "-1,5", "-2e-3", "-.5", "A-7"]
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_marked(command, plant_model, today):
+    lines = [f'1,"{text}",2' for text in FORMULAS + NUMBERS]
+    today.write_text("\n".join(["heat,=note,flow", *lines]) + "\n")
+    written = list(csv.reader(io.StringIO(command("predict", plant_model, today, "--keep", "=note").out)))
+    assert [row[1] for row in written] == [f"'{text}" for text in ["=note", *FORMULAS]] + NUMBERS
+    plain = command("predict", plant_model, today, "--keep", "=note", "--unmarked").out
+    assert [row[1] for row in csv.reader(io.StringIO(plain))] == ["=note", *FORMULAS, *NUMBERS]
+
+
+def test_classes_and_names_of_labels_are_marked(command, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("heat,state\n" + "".join(f"{i % 7},{['=on', '-1'][i % 7 > 3]}\n" for i in range(60)))
+    assert command("run", log, "--class-column", "state", "--out", tmp_path / "out", "--quiet").code == 0
+    rows = list(csv.DictReader(io.StringIO(command("predict", tmp_path / "out" / "model.safetensors", log).out)))
+    assert {row["class"] for row in rows} == {"'=on", "-1"}
+
+
+def test_the_columns_of_the_answers_are_not_kept_twice(command, plant_model, today):
+    today.write_text("heat,row,flow\n1,2,3\n")
+    told = command("predict", plant_model, today, "--keep", "row")
+    assert told.code == 2
+    assert "the answers have a column of this name" in told.err

@@ -10,7 +10,10 @@ import pytest
     [
         (b"", "is empty; expected a header, and one row or more"),
         (b"heat,fault\n", "has no rows; expected a header, and one row or more"),
-        (b"PK\x03\x04\0\0,\0\n1,2\n", "is not a text file; expected a table with a header"),
+        (
+            b"PK\x03\x04\0\0,\0\n1,2\n",
+            "cannot be read as text: it is a zip archive, as .xlsx and .npz files are",
+        ),
     ],
 )
 def test_a_table_that_is_none(command, tmp_path, content, told):

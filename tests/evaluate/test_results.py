@@ -1,6 +1,7 @@
 """Results as frames and files: what is read is what was written."""
 
 import json
+import re
 import sys
 from math import inf
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prequential_helpers import MeanLearner, OnePassLearner, small_stream, without_times
 
+from evolabel._utils.install_command import install_command
 from evolabel.errors import FileFormatError, MissingDependencyError, ParameterError
 from evolabel.evaluate import results as results_module
 from evolabel.evaluate.formats import RESULT_FORMATS
@@ -122,7 +124,7 @@ def test_a_folder_does_without_parquet_where_pyarrow_is_missing(run, tmp_path, m
 
 def test_parquet_without_pyarrow_says_what_to_install(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingDependencyError, match=r"evolabel\[parquet\]"):
+    with pytest.raises(MissingDependencyError, match=re.escape(install_command("parquet"))):
         run.write(tmp_path / "run.parquet")
     assert list(tmp_path.iterdir()) == []
 

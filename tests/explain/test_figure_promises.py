@@ -1,5 +1,6 @@
 """Figures are drawn on Axes, leave no trace, and refuse what they cannot draw."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.install_command import install_command
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
 from evolabel.explain.figures.all_figures import all_figures, file_names
@@ -49,7 +51,7 @@ def test_no_window_is_opened(six_rules):
 
 def test_without_matplotlib_the_extra_is_named(six_rules, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingDependencyError, match=r"evolabel\[plots\]"):
+    with pytest.raises(MissingDependencyError, match=re.escape(install_command("plots"))):
         figures.life_lines(six_rules)
 
 

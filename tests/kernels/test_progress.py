@@ -1,6 +1,9 @@
 """The line that is shown while kernels are compiled for more than two seconds."""
 
 import io
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -90,15 +93,13 @@ def test_kernels_of_other_libraries_do_not_count(terminal):
     assert terminal.getvalue() == ""
 
 
-@pytest.mark.parametrize("how", ["EVOLABEL_QUIET=1", "silenced", "replaced", "worker", "no stream"])
+@pytest.mark.parametrize("how", ["EVOLABEL_QUIET=1", "silenced", "worker", "no stream"])
 def test_the_line_can_be_switched_off(terminal, monkeypatch, how):
     compiler = Compiler()
     if how == "EVOLABEL_QUIET=1":
         monkeypatch.setenv("EVOLABEL_QUIET", "1")
     elif how == "silenced":
         compiler.listener.silent = True
-    elif how == "replaced":
-        progress.sys.stderr = terminal = Terminal()
     elif how == "worker":
         monkeypatch.setattr(progress, "current_process", lambda: SimpleNamespace(name="LokyProcess-1"))
     else:
@@ -108,14 +109,37 @@ def test_the_line_can_be_switched_off(terminal, monkeypatch, how):
     assert terminal.getvalue() == ""
 
 
-def test_without_a_terminal_the_line_is_printed_once_and_only_if_asked_for(monkeypatch):
-    for setting, expected in {"": 0, "0": 1, "1": 0}.items():
-        monkeypatch.setenv("EVOLABEL_QUIET", setting)
-        monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=(stream := io.StringIO()), __stderr__=None))
-        compiler = Compiler()
-        for _ in range(4):
-            compiler.compile(3.0)
-        assert stream.getvalue().count("\n") == expected
+PLAIN = "evolabel: compiling for this machine, once; 20 to 60 s of CPU (EVOLABEL_QUIET=1 hides this line)\n"
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])  # a file or a pipe; a terminal that a notebook has replaced
+def test_where_no_line_can_be_erased_it_is_printed_once(terminal, stream):
+    progress.sys.stderr = stream()
+    compiler = Compiler()
+    for _ in range(4):
+        compiler.compile(3.0)
+    assert progress.sys.stderr.getvalue() == PLAIN
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_script_whose_errors_go_to_a_file_gets_the_one_line(tmp_path):
+    """Two kernels are compiled, each of which would print; standard output stays empty."""
+    code = """
+import evolabel.kernels.learn
+from evolabel.kernels import progress
+from numba import njit
+progress._PATIENCE_SECONDS = -1.0
+for function in (lambda x: 2 * x, lambda x: 3 * x):
+    function.__module__ = "evolabel.kernels.example"
+    njit(function)(2)
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "EVOLABEL_QUIET"}
+    with (tmp_path / "errors").open("w+") as errors:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=errors, env=environment, check=True
+        )
+    assert (done.stdout, (tmp_path / "errors").read_text()) == (b"", PLAIN)
 
 
 def test_a_closed_stream_does_not_stop_the_compilation(terminal):

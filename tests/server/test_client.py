@@ -11,6 +11,7 @@ pytest.importorskip("httpx")
 import httpx
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.install_command import install_command
 from evolabel.active import ActiveLearner
 from evolabel.client import AsyncClient, Client, ConnectionLostError, Retry, ServiceError
 from evolabel.errors import DataError, ModelFileError, ParameterError
@@ -289,4 +290,4 @@ def test_without_httpx_the_error_names_the_extra():
     ]
     code = "\n".join(lines)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert 'run: pip install "evolabel[client]"' in done.stderr.splitlines()[-1]
+    assert f"run: {install_command('client')}" in done.stderr.splitlines()[-1]

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.table_lines import csv_line, csv_lines
 from evolabel.active import ActiveLearner
 from evolabel.server.contexts import verbs
 from evolabel.server.security.first_token import create_token
@@ -141,6 +142,42 @@ def test_the_command_writes_the_same_from_database_and_server(command, service, 
     assert table.num_rows == len((tmp_path / "a.jsonl").read_text().splitlines())
     assert command("export", what, *place, "--out", here).code == 2  # it exists
     assert command("export", what, *place, "--out", tmp_path / "a.txt").code == 2
+
+
+def test_notes_that_a_spreadsheet_would_compute_are_marked_unless_asked_otherwise(command, service, sqlite):
+    words = ("export", "answers", "--project", "pumps", "--database", sqlite.render_as_string())
+    for more, note in (((), "'=1+1"), (("--unmarked",), "=1+1")):
+        rows = list(csv.DictReader(io.StringIO(command(*words, *more).out)))
+        assert rows[-1]["note"] == note
+
+
+def test_numbers_stored_as_texts_are_not_marked():
+    cells = ["-1.5", "+2", "-1,5", "1e-3", "-1e5", "=1", "-x", "- 1", "\t1", "\r1", "@a", "+49 30 123"]
+    (line,) = list(csv_lines(["a"] * len(cells), []))
+    assert line == ",".join(["a"] * len(cells)) + "\n"
+    written = next(csv.reader(io.StringIO(csv_line(cells), newline="")))
+    assert written == cells[:5] + [f"'{cell}" for cell in cells[5:]]
+
+
+def test_an_answer_of_another_service_ends_in_one_line(command, monkeypatch):
+    httpx = pytest.importorskip("httpx")
+    real = httpx.Client
+
+    def answering(body):
+        transport = httpx.MockTransport(lambda request: httpx.Response(200, content=body))
+        monkeypatch.setattr(httpx, "Client", lambda **options: real(**{**options, "transport": transport}))
+
+    words = ("export", "answers", "--project", "p", "--from", "http://127.0.0.1:1", "--token", "ev_x")
+    for body in (b"hello\n", b"[" * 100_000 + b"\n", b"[1, 2]\n"):
+        answering(body)
+        told = command(*words)
+        assert told.code == 2
+        assert "came from the service and is no row of a table; check --from" in told.err
+    for body in (b"{}", b"[" * 100_000, b"1"):
+        answering(body)
+        told = command("export", "predictions", *words[2:])
+        assert told.code == 2
+        assert "check the address" in told.err
 
 
 def test_the_command_closes_what_it_has_opened(command, service, sqlite, monkeypatch):

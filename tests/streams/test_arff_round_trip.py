@@ -27,7 +27,9 @@ NASTY = [
     "naïve",
 ]
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(NASTY)
+texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8
+) | st.sampled_from(NASTY)
 plain_texts = st.from_regex(r"[a-z]{1,3}", fullmatch=True)
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9).map(float)
 styles = st.randoms(use_true_random=True)

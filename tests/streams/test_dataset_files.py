@@ -1,6 +1,7 @@
 """Data sets survive the way through files, bit for bit, with their names and their split."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from evolabel._utils.install_command import install_command
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, MissingDependencyError, ParameterError
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.convert import read_dataset, write_dataset
@@ -186,7 +188,7 @@ def test_unknown_endings_are_reported(tmp_path, pond):
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, pond, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
-        MissingDependencyError, match=r'a Parquet file needs pyarrow.* pip install "evolabel\[parquet\]"'
+        MissingDependencyError, match="a Parquet file needs pyarrow.* " + re.escape(install_command("parquet"))
     ):
         write_dataset(pond, tmp_path / "pond.parquet")
     assert contents(tmp_path) == {}

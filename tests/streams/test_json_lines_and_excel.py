@@ -1,11 +1,13 @@
 """JSON lines and Excel files are read as CSV files are; a bad line ends in one error that names it."""
 
 import datetime
+import re
 import sys
 
 import numpy as np
 import pytest
 
+from evolabel._utils.install_command import install_command
 from evolabel.errors import DataError, FileFormatError, MissingDependencyError
 from evolabel.streams import from_csv, read_dataset, read_for_model
 
@@ -149,7 +151,7 @@ def test_a_file_that_is_no_workbook_is_refused(tmp_path):
 def test_without_openpyxl_the_error_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "pond.xlsx").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingDependencyError, match=r'pip install "evolabel\[excel\]"'):
+    with pytest.raises(MissingDependencyError, match=re.escape(install_command("excel"))):
         read_dataset(tmp_path / "pond.xlsx", ["frogs"])
 
 

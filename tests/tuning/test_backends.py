@@ -1,10 +1,13 @@
 """Searches run on clusters by the name of a joblib backend."""
 
+import re
+
 import pytest
 from joblib import delayed
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils import optional
+from evolabel._utils.install_command import install_command
 from evolabel.errors import MissingDependencyError, ParameterError
 from evolabel.streams import DriftingStream
 from evolabel.tuning import PaperGridSearch
@@ -41,5 +44,5 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(optional, "import_module", absent)
-    with pytest.raises(MissingDependencyError, match=r'pip install "evolabel\[ray\]"'):
+    with pytest.raises(MissingDependencyError, match=re.escape(install_command("ray"))):
         list(run_all([delayed(abs)(-1)], 2, "ray"))

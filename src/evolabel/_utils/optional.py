@@ -4,6 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from evolabel._utils.install_command import install_command
 from evolabel.errors import MissingDependencyError
 
 
@@ -14,7 +15,7 @@ def load(module: str, extra: str, purpose: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingDependencyError(
-            f'{purpose} needs {package}, which is not installed; run: pip install "evolabel[{extra}]"'
+            f"{purpose} needs {package}, which is not installed; run: {install_command(extra)}"
         ) from error
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,15 @@ from typing import Any
 from evolabel._utils.optional import load_parquet
 
 Row = Mapping[str, Any]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a text that begins so is computed by spreadsheets
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a text that begins so is computed by spreadsheets, unless it is a number
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 _GROUP = 10_000  # rows of a Parquet file written at once
 
 
-def csv_lines(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
+def csv_lines(columns: Iterable[str], rows: Iterable[Row], *, marked: bool = True) -> Iterator[str]:
     r"""Yield lines of CSV: the `columns`, then those values of each of `rows`, objects and lists as JSON.
 
-    A text that a spreadsheet would compute begins with an apostrophe.
+    A text that a spreadsheet would compute begins with an apostrophe if `marked`.
 
     Examples
     --------
@@ -25,9 +27,16 @@ def csv_lines(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
     "id,note\n1,'=A1\n2,\n"
     """
     columns = list(columns)
-    yield _line([_cell(name) for name in columns])
+    yield csv_line(columns, marked=marked)
     for row in rows:
-        yield _line([_cell(row.get(name)) for name in columns])
+        yield csv_line([_cell(row.get(name)) for name in columns], marked=marked)
+
+
+def csv_line(cells: Iterable[Any], *, marked: bool = True) -> str:
+    """Return `cells` as one line of CSV; if `marked`, a text that a spreadsheet would compute gets an apostrophe."""
+    text = io.StringIO()
+    csv.writer(text).writerow(map(_marked, cells) if marked else cells)  # "\r\n" at its end, so that both are quoted
+    return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def json_lines(rows: Iterable[Row]) -> Iterator[str]:
@@ -62,14 +71,11 @@ def _as_text(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False, allow_nan=False) if isinstance(value, dict | list) else value
 
 
-def _line(cells: list[Any]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
-
-
 def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    text = _as_text(value)
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
+    return int(value) if isinstance(value, bool) else _as_text(value)
+
+
+def _marked(cell: Any) -> Any:
+    """Return `cell`, with an apostrophe before a text that a spreadsheet would compute; numbers stay as they are."""
+    is_formula = isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell

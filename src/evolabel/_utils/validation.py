@@ -1,12 +1,14 @@
 """Checks of parameters: an error names the parameter, the value that came, and the values that are allowed."""
 
+import sys
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
 
 import numpy as np
 
-from evolabel.errors import ParameterError
+from evolabel._utils.text import with_article
+from evolabel.errors import DataError, ParameterError
 
 
 def check_number(
@@ -31,13 +33,26 @@ def check_number(
             return number
     kind = "a whole number" if whole else "a number"
     bounds = f"{'>' if open_low else '>='} {low:g}" + ("" if high == inf else f" and <= {high:g}")
-    raise ParameterError(f"{name}={value!r} is not allowed; use {kind} {bounds}{also}")
+    raise ParameterError(f"{name}={shown(value)} is not allowed; use {kind} {bounds}{also}")
 
 
 def check_function(name: str, value: object) -> None:
     """Raise ParameterError, which begins with `name`, unless `value` can be called."""
     if not callable(value):
-        raise ParameterError(f"{name}={value!r} is not allowed; use a function")
+        raise ParameterError(f"{name}={shown(value)} is not allowed; use a function")
+
+
+def beyond_float64(name: str) -> DataError:
+    """Return the error about a number in the data called `name`, such as the integer 10**400."""
+    return DataError(f"{name} has a number beyond {sys.float_info.max:.1e}, the largest of float64; correct the number")
+
+
+def shown(value: object) -> str:
+    """Return `value` as `repr` does, or its type where Python does not print it, such as a number of 5000 digits."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"{with_article(type(value).__name__)} too long to print"
 
 
 def _as_float(value: Real) -> float:
@@ -89,7 +104,7 @@ class Range:
             try:
                 value = float(value[:-1])
             except ValueError:
-                raise ParameterError(f"{name}={value!r} is unknown; use a number > 0{self._also()}") from None
+                raise ParameterError(f"{name}={shown(value)} is unknown; use a number > 0{self._also()}") from None
         check_number(name, value, self.low, self.high, open_low=self.open_low, whole=self.whole, also=self._also())
 
     def _also(self) -> str:
@@ -117,7 +132,7 @@ class Choice:
         """Raise ParameterError about `name` unless `value` is allowed; 1 is not True."""
         same_kind = isinstance(value, bool | np.bool_ if isinstance(self.values[0], bool) else str)
         if not same_kind or value not in self.values:
-            raise ParameterError(f"{name}={value!r} is unknown; use one of {', '.join(map(str, self.values))}")
+            raise ParameterError(f"{name}={shown(value)} is unknown; use one of {', '.join(map(str, self.values))}")
 
 
 @dataclass(frozen=True)
@@ -139,8 +154,8 @@ class Weights:
             return
         if not isinstance(value, dict) or not value:
             example = 'a dictionary such as {"leak": 20}, "balanced" or None'
-            raise ParameterError(f"{name}={value!r} is not allowed; use {example}")
+            raise ParameterError(f"{name}={shown(value)} is not allowed; use {example}")
         for key, weight in value.items():
             if not isinstance(key, str | Real | np.bool_):
-                raise ParameterError(f"{name}={value!r} is not allowed; {key!r} is no name of a label or class")
-            check_number(f"{name}={value!r}: {key!r}", weight, self.low, self.high)
+                raise ParameterError(f"{name}={shown(value)} is not allowed; {key!r} is no name of a label or class")
+            check_number(f"{name}={shown(value)}: {key!r}", weight, self.low, self.high)

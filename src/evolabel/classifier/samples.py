@@ -11,6 +11,7 @@ from scipy import sparse
 
 from evolabel._utils.notes import note
 from evolabel._utils.text import counted
+from evolabel._utils.validation import beyond_float64
 from evolabel.classifier.named_columns import first_coding, holds_texts, one_plain_row, read_by_name
 from evolabel.errors import DataError, DataTypeError
 from evolabel.kernels.bounds import MAX_VALUE, first_bad_sample
@@ -193,6 +194,8 @@ def as_matrix(data: object, name: str, advice: str = "encode text and categories
     try:
         # pandas' NA, which is no number, comes in columns of mixed kinds
         return ordinary(np.where(are_missing(array), np.nan, array) if array.dtype == object else array)
+    except OverflowError:
+        raise beyond_float64(name) from None
     except (TypeError, ValueError) as error:
         raise _kind_of(error)(f"{name} must hold numbers only ({one_line(error)}); {advice}") from None
 
@@ -214,7 +217,7 @@ def are_missing(array: AnyArray) -> BoolArray:
 def _is_missing(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+    except (TypeError, ArithmeticError):  # pandas' NA, or a signalling NaN of `decimal`, is not comparable
         return True
 
 
@@ -304,5 +307,7 @@ def _numbers(data: object, name: str) -> FloatArray:
         raise DataError(f"{name} holds {array.dtype}, real numbers are required")
     try:
         return ordinary(array)
+    except OverflowError:
+        raise beyond_float64(name) from None
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must hold numbers only ({one_line(error)})") from None

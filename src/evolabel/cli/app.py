@@ -30,7 +30,7 @@ from evolabel.cli.rules import rules
 from evolabel.cli.run import run
 from evolabel.cli.serve import LABELLING, serve
 from evolabel.cli.tune import tune
-from evolabel.errors import DatasetNotFoundError, DataWarning, EvolabelError, MissingDependencyError
+from evolabel.errors import DatasetNotFoundError, DataWarning, EvolabelError, MissingDependencyError, ParameterError
 
 _DONE, _FAILED, _UNUSABLE, _MISSING, _INTERRUPTED = 0, 1, 2, 3, 128 + SIGINT
 _FULL_DISK = errno.ENOSPC, errno.EDQUOT
@@ -92,6 +92,8 @@ def make_app() -> App:
 def run_command(words: Sequence[str]) -> int:
     """Run the command line `words`; print an error as one line on stderr and return the exit code."""
     try:
+        if any("\0" in word for word in words):
+            raise ParameterError("an argument has a NUL character, which no name of a file or column may have")
         with warnings.catch_warnings():  # arrays without feature names are fine: commands compare the names themselves
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             warnings.simplefilter("always", DataWarning)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import evolabel
+from evolabel._utils.install_command import install_command
 from evolabel.cli.installation import needed_packages, optional_packages
 from evolabel.cli.output import print_json
 from evolabel.errors import MissingDependencyError
@@ -38,7 +39,7 @@ def doctor(*, json: bool = False) -> None:
         sys.stdout.write("\n".join(_lines(found)) + "\n")
     if unusable := [name for name, package in found["packages"].items() if not package["usable"]]:
         raise MissingDependencyError(
-            f"absent or too old: {', '.join(unusable)}; run: {sys.executable} -m pip install --upgrade evolabel"
+            f"absent or too old: {', '.join(unusable)}; run: {sys.executable} -m {install_command()}"
         )
     if not (found["kernels"]["writable"] or found["kernels"]["compiled"]):
         folder = found["kernels"]["folder"]
@@ -59,7 +60,7 @@ def diagnosis() -> dict[str, Any]:
             extra: {
                 "usable": all(package.is_usable for package in packages),
                 "packages": {package.name: package.version for package in packages},
-                "install": f'pip install "evolabel[{extra}]"',
+                "install": install_command(extra),
             }
             for extra, packages in optional_packages().items()
         },

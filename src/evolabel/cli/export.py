@@ -1,6 +1,5 @@
 """`evolabel export`: answers, predictions or the log of a labelling service as a table."""
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,11 +9,12 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from evolabel._utils.export_columns import ANSWER_COLUMNS, RECORD_COLUMNS, flat_sample, sample_columns
+from evolabel._utils.json_text import parse_json
 from evolabel._utils.table_lines import csv_lines, json_lines, write_parquet
-from evolabel.cli.output import file_errors, print_message
+from evolabel.cli.output import Unmarked, file_errors, print_message
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.serve import Database, database_url
-from evolabel.errors import ParameterError
+from evolabel.errors import FileFormatError, ParameterError
 
 What = Literal["answers", "predictions", "log"]
 Rows = Iterator[dict[str, Any]]
@@ -30,6 +30,7 @@ def export(
     token: Annotated[str, Parameter(env_var="EVOLABEL_TOKEN")] = "",
     database: Database = None,
     out: Path | None = None,
+    unmarked: Unmarked = False,
     force: Force = False,
 ) -> None:
     """Write answers, predictions or the log of a project as CSV, JSON lines or Parquet.
@@ -57,6 +58,8 @@ def export(
         As for `evolabel serve`.
     out
         File to write; its ending gives the format: .csv, .jsonl or .parquet. Without it CSV is printed.
+    unmarked
+        Write texts of CSV that a spreadsheet would compute, which begin with = + - @ or a tab, without an apostrophe.
     force
         Replace the file if it exists.
     """
@@ -69,13 +72,13 @@ def export(
         if what == "predictions" and suffix not in (".jsonl", ".ndjson"):
             rows = (flat_sample(row) for row in rows)
         if out is None:
-            sys.stdout.writelines(csv_lines(columns, rows))
+            sys.stdout.writelines(csv_lines(columns, rows, marked=not unmarked))
         else:
-            _write(columns, rows, out, suffix)
+            _write(columns, rows, out, suffix, marked=not unmarked)
 
 
-def _write(columns: Mapping[str, type], rows: Rows, out: Path, suffix: str) -> None:
-    """Write `rows` with these `columns` to the file `out`, in the format that `suffix` names."""
+def _write(columns: Mapping[str, type], rows: Rows, out: Path, suffix: str, *, marked: bool) -> None:
+    """Write `rows` with these `columns` to the file `out`, in the format that `suffix` names; `marked` as in CSV."""
     with file_errors(out):
         unfinished = out.with_name(out.name + ".unfinished")
         try:
@@ -83,7 +86,8 @@ def _write(columns: Mapping[str, type], rows: Rows, out: Path, suffix: str) -> N
                 write_parquet(columns, rows, unfinished)
             else:
                 with unfinished.open("w", encoding="utf-8", newline="") as file:
-                    file.writelines(csv_lines(columns, rows) if suffix == ".csv" else json_lines(rows))
+                    is_csv = suffix == ".csv"
+                    file.writelines(csv_lines(columns, rows, marked=marked) if is_csv else json_lines(rows))
             unfinished.replace(out)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -125,4 +129,12 @@ def _read_service(what: What, project: str, address: str, token: str) -> Iterato
         if what == "predictions":
             status = client.project()
             columns = sample_columns(status.features, [label["name"] for label in status.labels])
-        yield columns, (json.loads(line) for line in client.export(_FILES[what]))
+        yield columns, map(_parsed, client.export(_FILES[what]))
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """Return the row in a `line` that the service has sent; FileFormatError if it is none."""
+    try:
+        return dict(parse_json(line))
+    except (ValueError, TypeError):
+        raise FileFormatError(f"{line[:50]!r} came from the service and is no row of a table; check --from") from None

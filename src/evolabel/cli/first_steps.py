@@ -1,6 +1,7 @@
 """What `evolabel` alone prints: what it is, and what to try next. Nothing is imported for it."""
 
 from evolabel import __version__
+from evolabel._utils.install_command import install_command
 
 ABOUT = "Learn several labels at once from a stream, with rules a person can read."
 """The first sentence of the help."""
@@ -21,6 +22,6 @@ def first_steps() -> str:
     steps = [line for what, words in FIRST_STEPS.items() for line in (f"  {what}:", f"    {words}")]
     more = (
         "All commands: evolabel --help. Examples of each: evolabel run --help and so on.\n"
-        'They need: pip install "evolabel[cli,report,server]"'
+        f"They need: {install_command('cli', 'report', 'server')}"
     )
     return "\n".join([f"evolabel {__version__}. {ABOUT}", "", "What to try next:", *steps, "", more, ""])

@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from json import dumps
 from math import isnan
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
 from rich.box import SIMPLE
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -33,6 +35,9 @@ from evolabel.explain import markup
 
 REPORT_PACKAGES = {"matplotlib": "report", "jinja2": "report"}
 """Optional packages that a report needs, and the extra that installs them."""
+
+Unmarked = Annotated[bool, Parameter(negative="")]
+"""Option of a command: write texts into CSV as they are, also those that a spreadsheet would compute."""
 
 _PIPED_WIDTH = 240  # columns of a table that does not go to a terminal
 _COLUMN_NAMES = {key: metric.name for key, metric in METRICS.items()}

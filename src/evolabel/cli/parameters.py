@@ -1,12 +1,12 @@
 """Parameters of the classifier from a command line: `--params` as JSON, `--set name=value` one by one."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evolabel._utils.json_text import parse_json
 from evolabel._utils.validation import Choice, Range, Weights
 from evolabel.core.options import Options
 from evolabel.errors import FileFormatError, ParameterError
@@ -60,7 +60,7 @@ def _read_json(params: str) -> GivenParameters:
             "'{\"vigilance\": 0.4}'"
         )
     try:
-        found = json.loads(params if inline else Path(params).read_text())
+        found = parse_json(params if inline else Path(params).read_text())
     except (OSError, ValueError) as error:
         raise FileFormatError(
             f'{params} holds no parameters ({error}); use JSON such as {{"vigilance": 0.4}}'
@@ -115,6 +115,6 @@ def _read_weights(text: str) -> Any:
     if not text.startswith("{"):
         return None if text.lower() == "none" else text
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError as error:
         raise ParameterError(f'{text} holds no weights ({error}); use JSON such as {{"leak": 20}}') from None

@@ -1,7 +1,5 @@
 """`evolabel predict`: predictions of a saved model for the rows of a file."""
 
-import csv
-import io
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.table_lines import csv_line
 from evolabel._utils.text import counted
 from evolabel.classifier.named_columns import describe_unseen
 from evolabel.cli.model import samples_for
-from evolabel.cli.output import print_message, print_or_write
+from evolabel.cli.output import Unmarked, print_message, print_or_write
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import DataWarning, ParameterError
@@ -23,6 +22,7 @@ from evolabel.streams.files.for_model import ModelRows
 from evolabel.streams.tabular.column_coding import Unseen
 from evolabel.typing import AnyArray, FloatArray
 
+_ROW, _UNFAMILIAR = "row", "unfamiliar"  # columns of the answers
 _DIGITS = 6  # of a probability
 
 
@@ -34,9 +34,13 @@ def predict(
     keep: str = "",
     proba: bool = False,
     out: Path | None = None,
+    unmarked: Unmarked = False,
     force: Force = False,
 ) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
+
+    The columns are: row, its number; those of --keep; unfamiliar, the values and texts of the row that the model has
+    never seen; and the answers.
 
     The file needs the features of the model, by name; it may have no labels, and other columns are ignored. For a
     model that was trained without names, all columns but its labels are the features, in their order. Texts that the
@@ -62,15 +66,16 @@ def predict(
     proba
         Print probabilities instead of predicted labels (0 or 1).
     out
-        File to write to, instead of the terminal; its column `unfamiliar` has the values and texts of each row
-        that the model has never seen.
+        File to write to, instead of the terminal.
+    unmarked
+        Write texts that a spreadsheet would compute, which begin with = + - @ or a tab, without an apostrophe.
     force
         Replace that file if it exists.
     """
     check_overwriting([out], force=force)
     classifier = EvolvingFuzzyClassifier.load(model)
     kept = split_names(keep)
-    if taken := [name for name in kept if name in classifier.inner.label_names]:
+    if taken := [name for name in kept if name in (_ROW, _UNFAMILIAR, *classifier.inner.label_names)]:
         raise ParameterError(f"--keep {taken[0]}: the answers have a column of this name; leave it out")
     rows = samples_for(classifier, data, split_names(labels), kept)
     X = rows.dataset.X
@@ -82,8 +87,8 @@ def predict(
     unfamiliar = _unfamiliar(classifier, rows)
     for text in _describe_outside(classifier, rows.dataset):
         print_message(text)
-    passed = rows.kept if out is None else {**rows.kept, "unfamiliar": unfamiliar}
-    print_or_write(_table(classifier, answers, passed), out, f" ({counted(len(X), 'row')})")
+    table = _table(classifier, answers, {**rows.kept, _UNFAMILIAR: unfamiliar}, marked=not unmarked)
+    print_or_write(table, out, f" ({counted(len(X), 'row')})")
 
 
 def _unfamiliar(classifier: EvolvingFuzzyClassifier, rows: ModelRows) -> list[str]:
@@ -124,11 +129,15 @@ def _describe_empty(dataset: Dataset) -> list[str]:
     return [f"{NO_FEATURE} ({where}): the answer is the base rates of the labels"]
 
 
-def _table(classifier: EvolvingFuzzyClassifier, answers: AnyArray, kept: Mapping[str, Sequence[str]]) -> str:
-    """Return one CSV line per row: its number, the columns `kept`, the `answers`; classes are a single column."""
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["row", *kept, *(classifier.label_names_ if answers.ndim == 2 else ["class"])])
+def _table(
+    classifier: EvolvingFuzzyClassifier, answers: AnyArray, columns: Mapping[str, Sequence[str]], *, marked: bool
+) -> str:
+    """Return one CSV line per row: its number, the `columns`, the `answers`; classes are a single column.
+
+    Texts that a spreadsheet would compute begin with an apostrophe if `marked`.
+    """
+    lines = [csv_line([_ROW, *columns, *(classifier.label_names_ if answers.ndim == 2 else ["class"])], marked=marked)]
     for row, answer in enumerate(answers):
-        lines.writerow([row, *(cells[row] for cells in kept.values()), *np.atleast_1d(answer).tolist()])
-    return text.getvalue()
+        own = [cells[row] for cells in columns.values()]
+        lines.append(csv_line([row, *own, *np.atleast_1d(answer).tolist()], marked=marked))
+    return "".join(lines)

@@ -32,7 +32,7 @@ Token = Annotated[str, Parameter(env_var="EVOLABEL_TOKEN")]
 
 @dataclass
 class ReplayCounts:
-    """What was sent, asked and answered so far."""
+    """Numbers of samples sent, of questions asked about them, and of questions answered."""
 
     sent: int = 0
     asked: int = 0
@@ -107,7 +107,8 @@ def replay(
             _create(client, dataset, budget)
         rows = list(_samples(client, dataset, prefix or f"{dataset.name}-"))
         done = _send(client, dataset, rows, rate, answer=answer)
-    text = f"{counted(done.sent, 'sample')} sent, {counted(done.asked, 'question')} asked, {done.answered} answered"
+    asked, answered = (counted(number, "question") for number in (done.asked, done.answered))
+    text = f"{counted(done.sent, 'sample')} sent, {asked} asked, {answered} answered"
     print_or_write(f"{project}: {text}\n", None)
 
 
@@ -203,6 +204,6 @@ def _bar(title: str, total: int) -> Iterator[Any]:
         bar = progress.add_task(one_line(title), total=total, state="")
 
         def show(done: ReplayCounts) -> None:
-            progress.update(bar, completed=done.sent, state=f"{done.asked} asked, {done.answered} answered")
+            progress.update(bar, completed=done.sent, state=f"{done.asked} questions asked, {done.answered} answered")
 
         yield show

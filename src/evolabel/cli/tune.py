@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.table_lines import csv_line
 from evolabel._utils.text import one_line
 from evolabel.cli.classes import ClassLearner, classes_of
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
@@ -290,8 +291,8 @@ class _Surface:
 def _write(surface: list[dict[str, Any]], result: dict[str, Any], out: Path) -> None:
     """Write best.json, surface.csv and the heat map into the folder `out`."""
     write_json(out / "best.json", result)
-    lines = [",".join(surface[0]), *(",".join(map(str, setting.values())) for setting in surface)]
-    write_atomically(out / "surface.csv", ("\n".join(lines) + "\n").encode())
+    lines = [csv_line(surface[0]), *(csv_line(setting.values()) for setting in surface)]
+    write_atomically(out / "surface.csv", "".join(lines).encode())
     searched = _Surface(surface, result["best_params"], METRICS[result["measure"]].name)
     write_atomically(out / "heat-map.svg", as_svg(figure_of(heat_map(searched, "ridge", "vigilance"))).encode())
     print_message(f"Parameters: {out / 'best.json'}")

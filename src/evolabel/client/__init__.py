@@ -1,6 +1,6 @@
 """Clients of the labelling service: samples, predictions, questions, answers and projects over HTTP.
 
-They need httpx: `pip install "evolabel[client]"`. Nothing else of evolabel is imported.
+They need httpx: `pip install "evolabel[client]"`. Nothing of evolabel is imported that needs another package.
 """
 
 from evolabel.client.async_client import AsyncClient

@@ -112,7 +112,7 @@ class AsyncClient:
         tries = Tries(self._retry, repeatable=call.repeatable)
         while True:
             try:
-                return call.read(document_of(await self._http.request(**call.arguments())))
+                return call.result(await self._http.request(**call.arguments()))
             except ServiceError as error:
                 wait = tries.wait_after(error)
             except self._httpx.TransportError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_args
 from urllib.parse import quote
 
+from evolabel.client.problem import ServiceError, document_of
 from evolabel.client.results import (
     AnswerReceipt,
     OfferedQuestion,
@@ -52,6 +53,15 @@ class Call(Generic[T]):
     content: bytes | None = None
     key: str | None = None
     repeatable: bool = True
+
+    def result(self, response: Any) -> T:
+        """Return what a `response` of httpx results in; ServiceError if it is a refusal, or of another service."""
+        document = document_of(response)
+        try:
+            return self.read(document)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            detail = f"{response.url} has answered with JSON that is none of this service; check the address"
+            raise ServiceError(response.status_code, {"detail": detail}) from None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `httpx.Client.request`."""
@@ -205,7 +215,7 @@ def _value(value: Any) -> Any:
 def _json(body: Any) -> bytes:
     try:
         return json.dumps(body, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise DataError(f"the request cannot be written as JSON: {error}; use finite numbers, texts and None") from None
 
 

@@ -3,17 +3,13 @@
 from types import ModuleType
 from typing import Any
 
-from evolabel.errors import MissingDependencyError, ParameterError
+from evolabel._utils.optional import load
+from evolabel.errors import ParameterError
 
 
 def load_httpx() -> ModuleType:
     """Return httpx; if it is missing, the error has the command that installs it."""
-    try:
-        import httpx
-    except ImportError as error:
-        message = 'the client needs httpx, which is not installed; run: pip install "evolabel[client]"'
-        raise MissingDependencyError(message) from error
-    return httpx
+    return load("httpx", "client", "the client")
 
 
 def options(url: str, token: str, timeout: float, transport: Any) -> dict[str, Any]:

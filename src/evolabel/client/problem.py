@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evolabel._utils.json_text import parse_json
 from evolabel.errors import EvolabelError
 
 
@@ -40,7 +41,7 @@ def document_of(response: Any) -> Any:
     if response.is_success and response.headers.get("content-type") == "application/octet-stream":
         return response.content
     try:
-        document = response.json() if response.content else None
+        document = parse_json(response.content) if response.content else None
     except ValueError:
         document = {"detail": f"{response.url} has answered with something that is no JSON; check the address"}
         raise ServiceError(response.status_code, document) from None

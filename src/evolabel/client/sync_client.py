@@ -117,7 +117,7 @@ class Client:
         tries = Tries(self._retry, repeatable=call.repeatable)
         while True:
             try:
-                return call.read(document_of(self._http.request(**call.arguments())))
+                return call.result(self._http.request(**call.arguments()))
             except ServiceError as error:
                 wait = tries.wait_after(error)
             except self._httpx.TransportError as error:

@@ -11,6 +11,7 @@ from math import isnan, nan
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from evolabel._utils import optional
+from evolabel._utils.json_text import parse_json
 from evolabel.errors import MissingDependencyError, ParameterError
 
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -65,7 +66,7 @@ def _write_json(document: Document) -> bytes:
 
 
 def _read_json(data: bytes) -> Document:
-    document = json.loads(data)
+    document = parse_json(data)
     return {"settings": document["settings"], "summary": document["summary"], "trend": document["trend"]}
 
 
@@ -78,7 +79,7 @@ def _write_lines(document: Document) -> bytes:
 
 def _read_lines(data: bytes) -> Document:
     document: Document = {"settings": {}, "summary": [], "trend": []}
-    for line in map(json.loads, data.decode().splitlines()):
+    for line in map(parse_json, data.decode().splitlines()):
         kind = line.pop("kind")
         if kind == "settings":
             document["settings"] = line
@@ -106,7 +107,7 @@ def _read_parquet(data: bytes) -> Document:
         table = parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
     except OSError as error:  # the bytes are in memory, so this means that they are damaged
         raise ValueError(str(error)) from None
-    metadata = json.loads(table.schema.metadata[_METADATA_KEY])
+    metadata = parse_json(table.schema.metadata[_METADATA_KEY])
     return {"settings": metadata["settings"], "summary": metadata["summary"], "trend": table.to_pylist()}
 
 

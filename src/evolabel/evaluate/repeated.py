@@ -5,12 +5,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.paths import as_path
 from evolabel.core.rules.events import Event
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import nan_to_none
@@ -151,7 +151,7 @@ class Repeated:
         FileFormatError
             If `folder` is a file.
         """
-        target = Path(folder)
+        target = as_path(folder)
         if target.is_file():
             raise FileFormatError(f"{target} is a file; give a folder for the results")
         folders = {f"seed-{seed}": run for seed, run in self.runs.items()}

@@ -13,6 +13,7 @@ from zlib import error as ZlibError
 import numpy as np
 
 from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.paths import as_path
 from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import RESULT_FORMATS, Backend, Document, nan_to_none, none_to_nan, to_frame
 from evolabel.evaluate.label_statistics import LabelStatistics, scores_from_values
@@ -85,7 +86,7 @@ class Results:
             A file that ends in .json, .jsonl or .parquet; any other path is a folder. A folder receives `results` in
             all three formats (Parquet if pyarrow is installed) and the scores, if they were kept, as `scores.npz`.
         """
-        target = Path(path)
+        target = as_path(path)
         if target.suffix in RESULT_FORMATS:
             write_atomically(target, RESULT_FORMATS[target.suffix].write(self._document()))
             return
@@ -109,7 +110,7 @@ class Results:
         FileFormatError
             If there are no results at `path`, or they are damaged.
         """
-        target = Path(path)
+        target = as_path(path)
         file = target / f"{_RESULTS_NAME}.json" if target.is_dir() else target
         if file.suffix not in RESULT_FORMATS:
             raise FileFormatError(f"{file} is of an unknown format; results end in {', '.join(RESULT_FORMATS)}")

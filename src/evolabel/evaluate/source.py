@@ -7,7 +7,7 @@ import numpy as np
 
 from evolabel._utils.notes import note
 from evolabel._utils.text import counted
-from evolabel._utils.validation import whole_number
+from evolabel._utils.validation import beyond_float64, whole_number
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams.dataset import Dataset
 from evolabel.typing import BoolArray, FloatArray
@@ -111,7 +111,7 @@ def _filled_pairs(pairs: Iterable[Row]) -> Iterator[Row]:
     for row, pair in enumerate(pairs):
         try:
             x = np.asarray(pair[0], np.float64)
-        except (TypeError, ValueError, IndexError, KeyError):
+        except (TypeError, ValueError, OverflowError, IndexError, KeyError):
             x = np.empty(0)
         if x.size and np.isnan(x).all():
             note(f"no feature at all (row {row} of the stream): left out")
@@ -162,6 +162,8 @@ def _stacked(pairs: list[Row]) -> tuple[FloatArray, FloatArray]:
 def _table(values: object, name: str) -> FloatArray:
     try:
         table = np.ascontiguousarray(values, np.float64)
+    except OverflowError:
+        raise beyond_float64(name) from None
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DataError(

@@ -1,11 +1,11 @@
 """Events of threshold rules with the words of the rule."""
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from evolabel._utils.json_text import parse_json
 from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
 from evolabel.explain.read_thresholds import TreeReader
 from evolabel.explain.threshold_rules import ThresholdRule
@@ -57,7 +57,7 @@ def _without(trees: TreeReader | None, features: Collection[object]) -> TreeRead
 def noted_rule(event: Event, trees: TreeReader) -> ThresholdRule | None:
     """Return the threshold rule as it was at the `event`, with names from `trees`; None where it is not known."""
     try:
-        note = json.loads(event.note)
+        note = parse_json(event.note)
         box = Box(0).with_samples(note["support"], note["positives"])
         for j, edge, width, missing_left, left in note["path"]:
             side = cut_side(box.sides.get(j, EVERYWHERE), 0, np.array([edge, width, missing_left]), left=bool(left))

@@ -5,11 +5,11 @@ ranges are ABOVE 2 and BELOW 5, or null at that end. A threshold rule can be rea
 3.2 THEN leak (97 %, 69 samples, rule 33)"; parts that no written rule can have are refused by name.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from evolabel._utils.json_text import parse_json
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
 from evolabel.explain.expert_form import (
@@ -57,7 +57,7 @@ def read_form(form: object) -> ExpertRule:
         if not form.lstrip().startswith("{"):
             return _read_text(form)
         try:
-            form = json.loads(form)
+            form = parse_json(form)
         except ValueError as error:
             raise DataError(f"the rule is no JSON ({error}); correct it, or write the rule as text") from None
     if isinstance(form, Mapping):

@@ -2,9 +2,9 @@
 
 Kernels are compiled on first use and cached on disk, so the line appears once per machine and version. On a terminal it
 counts the kernels, of those that the first `fit` needs, and is erased when a compilation ends, so that it never mixes
-with the output of the program.
-EVOLABEL_QUIET=1 switches it off. Where standard error is no terminal, or was replaced (by a notebook, a test or a
-progress bar), nothing is printed, unless EVOLABEL_QUIET=0 asks for it: then the line is printed once.
+with the output of the program. Where standard error is no terminal (a file, a pipe, the journal of a service), or was
+replaced (by a notebook or a progress bar), the line is printed once per process, without a count, and stays.
+EVOLABEL_QUIET=1 switches it off.
 """
 
 import os
@@ -67,16 +67,16 @@ class CompilationProgress(Listener):
 
     def _print(self) -> None:
         seconds = self._seconds + self._clock() - self._start
-        if seconds <= _PATIENCE_SECONDS or self.silent or _quiet() == "1" or current_process().name != "MainProcess":
+        is_quiet = self.silent or os.environ.get("EVOLABEL_QUIET") == "1"
+        if seconds <= _PATIENCE_SECONDS or is_quiet or current_process().name != "MainProcess":
             return
-        n = self._n_kernels
-        line = f"{_LINE}: {n} of about {_FIRST_FIT}" if n < _FIRST_FIT else f"{_LINE}: {n} kernels"
         if _is_terminal():
+            n = self._n_kernels
             self._on_screen = True
-            _write("\r" + line)
-        elif _quiet() == "0" and not self._printed:
+            _write(f"\r{_LINE}: {n} of about {_FIRST_FIT}" if n < _FIRST_FIT else f"\r{_LINE}: {n} kernels")
+        elif not self._printed:
             self._printed = True
-            _write(line + " so far\n")
+            _write(f"{_LINE} (EVOLABEL_QUIET=1 hides this line)\n")
 
 
 @cache
@@ -102,10 +102,6 @@ def _is_kernel(event: Any) -> bool:
     """Return whether `event` is about a function of `evolabel.kernels`, not of another library."""
     function = getattr(event.data["dispatcher"], "py_func", None)
     return str(getattr(function, "__module__", "")).startswith("evolabel.kernels.")
-
-
-def _quiet() -> str:
-    return os.environ.get("EVOLABEL_QUIET", "")
 
 
 def _is_terminal() -> bool:

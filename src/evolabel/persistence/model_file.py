@@ -16,6 +16,8 @@ import numpy as np
 
 from evolabel import __version__
 from evolabel._utils.atomic_files import is_special, name_in_errors, resolve_link, staged, write_atomically
+from evolabel._utils.json_text import parse_json
+from evolabel._utils.paths import as_path
 from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.persistence.schemas import SCHEMA, bring_to_present, check_schema, remedy
 from evolabel.typing import Arrays
@@ -26,7 +28,7 @@ _MANIFEST_KEY = "evolabel"
 def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:
     """Write `arrays` and `manifest` to the file `path`, atomically: readers see the old file or the new one."""
     arrays, header = _sealed(arrays, manifest)
-    target = Path(path)
+    target = as_path(path)
     try:
         _write(target, arrays, header)
     except OSError as error:
@@ -58,7 +60,7 @@ def stored_checksum(data: bytes) -> str:
 def _header_of(data: bytes) -> dict[str, str]:
     """Return the texts in the header of the contents `data` of a model file."""
     length = int.from_bytes(data[:8], "little")
-    return dict(json.loads(data[8 : 8 + length]).get("__metadata__") or {})
+    return dict(parse_json(data[8 : 8 + length]).get("__metadata__") or {})
 
 
 def _sealed(arrays: Arrays, manifest: dict[str, Any]) -> tuple[Arrays, dict[str, str]]:
@@ -103,7 +105,7 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any
     """
     from safetensors import SafetensorError, safe_open
 
-    target = Path(path)
+    target = as_path(path)
     if target.is_dir():
         raise ModelFileError(f"{target} is a folder; pass the model file in it")
     if not target.is_file():
@@ -125,7 +127,7 @@ def read_model_bytes(data: bytes, name: str = "the model") -> tuple[Arrays, dict
     try:
         arrays = dict(load(data))
         header = _header_of(data)
-    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, MemoryError, RecursionError) as error:
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, MemoryError) as error:
         raise _not_a_model(name, error) from None
     return arrays, _checked_manifest(arrays, header, name)
 
@@ -156,11 +158,11 @@ def _checked_manifest(arrays: Arrays, header: dict[str, str], target: object) ->
 
 def _parse(text: str, target: object) -> dict[str, Any]:
     try:
-        manifest = json.loads(text, parse_constant=_refuse_constant)
+        manifest = parse_json(text, parse_constant=_refuse_constant)
         schema = manifest["schema"]
         if type(schema) is not int:
             raise TypeError(f"schema is {schema!r}, expected a whole number")
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(f"{target} has a broken manifest ({error}); restore it from a copy") from None
     check_schema(manifest, target)
     return dict(manifest)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from evolabel import __version__
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
+from evolabel._utils.paths import as_path
 from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
@@ -73,7 +74,7 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
     Path
         The page.
     """
-    chosen = _figures_of(repeated)
+    folder, chosen = as_path(folder), _figures_of(repeated)
     figures = [_figure(repeated, metric, form) for metric, form in chosen]
     trees = _threshold_figures(repeated, columns)
     curves = _label_figures(repeated)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.json_text import parse_json
 from evolabel.errors import EvolabelError, FileFormatError
 from evolabel.reproduce.methods import Profile
 
@@ -121,8 +122,8 @@ class ReproductionResults:
     def read(cls, folder: Path) -> Self:
         """The results that `write` has written into `folder`; raises FileFormatError if they cannot be read."""
         try:
-            document = json.loads((folder / RESULTS_FILE).read_bytes())
-            times = json.loads((folder / TIMES_FILE).read_bytes())
+            document = parse_json((folder / RESULTS_FILE).read_bytes())
+            times = parse_json((folder / TIMES_FILE).read_bytes())
             return cls(
                 document["settings"],
                 {name: Size(**size) for name, size in document["sizes"].items()},

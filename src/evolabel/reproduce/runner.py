@@ -13,6 +13,7 @@ from joblib import delayed
 
 from evolabel import __version__
 from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.json_text import parse_json
 from evolabel.reproduce.experiments import PAPER_SETS, Experiment
 from evolabel.reproduce.methods import METHODS, PROFILES
 from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage, as_json
@@ -86,7 +87,7 @@ def load_task(file: Path, settings: dict[str, Any]) -> FinishedTask | None:
     None if there is no file, if it is damaged, or if it was computed with other `settings`.
     """
     try:
-        stored = json.loads(file.read_bytes())
+        stored = parse_json(file.read_bytes())
         same = stored["settings"] == json.loads(json.dumps(settings))
         return FinishedTask(stored["value"], stored["seconds"]) if same else None
     except (OSError, ValueError, KeyError, TypeError):

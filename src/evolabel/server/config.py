@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -12,6 +13,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from evolabel._utils.text import first_names
+from evolabel._utils.validation import shown
 from evolabel.errors import ParameterError
 from evolabel.server.contexts.limits import Retention, ServiceLimits
 from evolabel.server.contexts.settings import ProjectSettings
@@ -202,7 +204,7 @@ def _from_file(path: Path | None) -> dict[str, tuple[Any, str]]:
         return {}
     try:
         nested = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ParameterError(f"{path} cannot be read as TOML: {error}") from None
     found: dict[str, tuple[Any, str]] = {}
     for section, values in nested.items():
@@ -235,10 +237,10 @@ def _read(key: str, text: str, source: str) -> Any:
 def _checked(key: str, value: Any, source: str) -> Any:
     """Return `value` if it has the type that `key` needs."""
     kind = _kind(key, source)
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) <= sys.float_info.max:
         value = float(value)
     if type(value) is not kind:
-        raise ParameterError(f"{key} is {value!r} ({source}); it must be of type {kind.__name__}")
+        raise ParameterError(f"{key} is {shown(value)} ({source}); it must be of type {kind.__name__}")
     return value
 
 

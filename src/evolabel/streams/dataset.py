@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from evolabel._utils.text import counted
+from evolabel._utils.validation import beyond_float64
 from evolabel.errors import DataError
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.typing import FloatArray, IntArray
@@ -139,6 +140,8 @@ def _numbers(table: str, values: object) -> FloatArray:
     """Return `values` as an array of float64, without a copy if they are one; `table` is their name in the error."""
     try:
         return np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise beyond_float64(table) from None
     except (TypeError, ValueError):
         raise DataError(
             f"{table} cannot be read as a table of numbers; pass rows of numbers, all of one length"

@@ -5,7 +5,7 @@ import codecs
 import gzip
 import zlib
 from collections.abc import Generator
-from io import TextIOWrapper
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
 from zipfile import BadZipFile, ZipFile
@@ -13,6 +13,18 @@ from zipfile import BadZipFile, ZipFile
 from evolabel.errors import DatasetNotFoundError, FileFormatError
 
 COMPRESSIONS = (".gz", ".bz2", ".zip")
+_BEGIN = 4096  # bytes that show whether a file is a text
+_KINDS = {  # by first bytes: what the file is, and what to do
+    b"\x89PNG": "a PNG image; pass the table itself",
+    b"\xff\xd8\xff": "a JPEG image; pass the table itself",
+    b"%PDF": "a PDF document; pass the table itself",
+    b"PK\x03\x04": "a zip archive, as .xlsx and .npz files are; give it the ending of its format: .xlsx, .npz or .zip",
+    b"\x1f\x8b": "compressed by gzip; give it an ending such as .csv.gz",
+    b"BZh91AY&SY": "compressed by bzip2; give it an ending such as .csv.bz2",
+    b"PAR1": "a Parquet file; give it the ending .parquet",
+    b"\xff\xfe": "a text in UTF-16; save it as UTF-8",
+    b"\xfe\xff": "a text in UTF-16; save it as UTF-8",
+}
 _READ_ERRORS = (OSError, EOFError, RuntimeError, ValueError, zlib.error, BadZipFile)  # of damaged compressed files
 
 
@@ -20,10 +32,12 @@ def read_lines(path: Path, *suffixes: str) -> Generator[str]:
     """Yield the lines of the text file `path`; in a .zip, those of the only file with one of the `suffixes`.
 
     The file is read as UTF-8. Bytes that are not UTF-8 are read as Latin-1, the encoding of many old data files.
+    FileFormatError if it is no text.
     """
     try:
-        with TextIOWrapper(_open(path, suffixes), encoding="utf-8-sig", errors="evolabel.latin-1") as lines:
-            yield from lines
+        with BufferedReader(_open(path, suffixes), _BEGIN) as source:  # type: ignore[type-var]
+            _check_text(source.peek(_BEGIN)[:_BEGIN], path)
+            yield from TextIOWrapper(source, encoding="utf-8-sig", errors="evolabel.latin-1")
     except FileNotFoundError:
         raise DatasetNotFoundError(f"there is no file {path}; check the path") from None
     except FileFormatError:
@@ -36,6 +50,15 @@ def bare_name(path: Path, suffix: str) -> str:
     """Return the name of the file `path` without the suffix of its compression and without the format's `suffix`."""
     inner = Path(path.stem) if path.suffix.lower() in COMPRESSIONS else path
     return inner.stem if inner.suffix.lower() == suffix else inner.name
+
+
+def _check_text(begin: bytes, path: Path) -> None:
+    """Raise FileFormatError if `begin`, the first bytes of the file `path`, are those of no text."""
+    mark = next((mark for mark in _KINDS if begin.startswith(mark)), b"")
+    if b"\0" not in begin and all(32 <= byte < 127 for byte in mark):  # a name of a column may begin with PAR1
+        return
+    kind = "has the byte 0, which no text has; pass a table as CSV, JSON lines, ARFF, Excel, .parquet or .npz"
+    raise FileFormatError(f"{path} cannot be read as text: it {f'is {_KINDS[mark]}' if mark else kind}")
 
 
 def _open(path: Path, suffixes: tuple[str, ...]) -> IO[bytes] | gzip.GzipFile:

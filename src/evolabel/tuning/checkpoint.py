@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.atomic_files import name_in_errors, write_atomically
+from evolabel._utils.json_text import parse_json
+from evolabel._utils.paths import as_path
 from evolabel.errors import CheckpointError
 from evolabel.typing import FloatArray
 
@@ -36,7 +38,7 @@ class SearchCheckpoint:
     """
 
     def __init__(self, path: "str | PathLike[str] | None", settings: dict[str, Any]) -> None:
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else as_path(path)
         self.scores: dict[Task, list[float]] = {}
         try:
             self._open(settings)
@@ -67,7 +69,7 @@ class SearchCheckpoint:
         try:
             lines = path.read_text().splitlines(keepends=True)
             whole = [line for line in lines if line.endswith("\n")]
-            first, *rest = map(json.loads, whole)
+            first, *rest = map(parse_json, whole)
             stored = dict(first["search"])
             self.scores = {tuple(line["task"]): line["scores"] for line in rest}
         except (ValueError, KeyError, TypeError) as error:

@@ -4,7 +4,6 @@ Their requests carry secrets of Label Studio (`access_token`, `params.login`, `p
 are named here are read; nothing else is kept or logged.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -13,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
+from evolabel._utils.json_text import parse_json
 from evolabel.server.api.access import access_of, carry_out, origin_of, read
 from evolabel.server.api.label_config import ChoicesTag, read_choices
 from evolabel.server.api.schemas import ROWS_PER_REQUEST, check_texts
@@ -232,8 +232,8 @@ def _version(seq: int) -> str:
 
 async def _json(request: Request) -> dict[str, Any]:
     try:
-        found = json.loads(await request.body())
-    except (ValueError, RecursionError):
+        found = parse_json(await request.body())
+    except ValueError:
         raise ProblemError(400, "bad-json", "the body is not JSON; send UTF-8 JSON") from None
     if not isinstance(found, dict):
         raise ProblemError(422, "invalid", "the body must be a JSON object, as Label Studio sends it")
@@ -249,6 +249,6 @@ async def _read(request: Request, model: type[M]) -> M:
     except ValidationError as error:
         faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_input=False)]
         raise RequestValidationError(faults) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ProblemError(422, "invalid", str(error)[:200]) from None
     return read

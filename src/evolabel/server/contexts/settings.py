@@ -1,6 +1,5 @@
 """Settings of a project, its features and its labels, as a request or a record holds them."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
@@ -75,7 +74,7 @@ class ProjectSettings:
                 raise ParameterError(f"{item.name} is {value!r}; it must be {_KIND_WORDS[kind]}")
         for name, (low, high) in SETTING_RANGES.items():
             value = getattr(self, name)
-            if not math.isfinite(value) or not low <= value <= high:
+            if not low <= value <= high:
                 raise ParameterError(f"{name} is {value!r}; it must be from {low} to {high}")
         if not self.budget:
             raise ParameterError("budget is 0; it must be above 0, pause the project to ask nothing")

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from evolabel._utils.paths import as_path
 from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.header import Header
 from evolabel.streams.reading import bare_name
@@ -27,7 +28,7 @@ def find_label_names(labels: Labels | None, path: Path, header: Header) -> set[s
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         return _by_number(int(given), path, header.names)
     if isinstance(given, str | PathLike):
-        return _by_name(read_label_names(Path(given)), path, header.names)
+        return _by_name(read_label_names(as_path(given)), path, header.names)
     names = list(given) if isinstance(given, Iterable) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise ParameterError(

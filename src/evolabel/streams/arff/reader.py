@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 
+from evolabel._utils.paths import as_path
 from evolabel._utils.validation import check_number
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader, label_reader, read_data
@@ -88,7 +89,7 @@ def read_arff(
     check_nominal(nominal)
     if rows is not None:
         rows = int(check_number("rows", rows, 1, whole=True, also=", or None for all rows"))
-    source = Path(path)
+    source = as_path(path)
     with closing(read_lines(source, ".arff")) as texts:
         lines = ContentLines(texts)
         try:

@@ -13,6 +13,8 @@ import numpy as np
 
 from evolabel._utils import optional
 from evolabel._utils.atomic_files import resolve_link, staged
+from evolabel._utils.json_text import parse_json
+from evolabel._utils.paths import as_path
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
@@ -68,7 +70,7 @@ def write_dataset(dataset: Dataset, path: str | PathLike[str]) -> None:
     >>> again.X[0], again.label_names, again.split
     (array([0.5]), ('frogs',), 1)
     """
-    target = Path(path)
+    target = as_path(path)
     check_written_format(target)
     writer = _write_npz if target.suffix.lower() == ".npz" else _write_parquet
     place = resolve_link(target)
@@ -110,7 +112,7 @@ def read_dataset(
     FileFormatError
         If the file is damaged, or its format unknown.
     """
-    source = Path(path)
+    source = as_path(path)
     check_is_file(source)
     kind = format_suffix(source)
     if kind == ".npz" and labels is not None:
@@ -192,7 +194,7 @@ def _facts_text(dataset: Dataset) -> str:
 
 def _parse_facts(text: str, path: Path) -> dict[str, Any]:
     """Return the facts in the JSON `text` of the file `path`, as arguments of `Dataset`."""
-    stored = json.loads(text)
+    stored = parse_json(text)
     if stored["version"] > _VERSION:
         raise FileFormatError(
             f"{path} has format version {stored['version']}, this evolabel reads up to {_VERSION}; update evolabel"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel._utils.notes import note
+from evolabel._utils.paths import as_path
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.dataset import Dataset
@@ -76,7 +77,7 @@ def read_with_coding(
     Other columns are ignored; those named by `keep` are returned as texts. Labels without a column are NaN. If `coding`
     is a number, all columns but the labels are features of a model without names, which has so many.
     """
-    source = Path(path)
+    source = as_path(path)
     check_is_file(source)
     table = _open_table(source, labels)
     if absent := [name for name in keep if name not in table.names]:

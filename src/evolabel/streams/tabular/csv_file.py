@@ -7,6 +7,7 @@ from itertools import chain
 from os import PathLike
 from pathlib import Path
 
+from evolabel._utils.paths import as_path
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, FileFormatError
 from evolabel.streams.arff.label_files import read_label_names
@@ -24,8 +25,9 @@ def read_table(path: Path) -> TextTable:
     """Return the table in the file `path`; the separator is the one that occurs most often in the header."""
     with closing(read_lines(path, ".csv", ".tsv")) as lines:
         head = next(lines, "")
-        _check_text(head, path)
-        separator = max(_SEPARATORS, key=lambda mark: len(next(csv.reader([head], delimiter=mark), [])))
+        if not head:
+            raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
+        separator = max(_SEPARATORS, key=lambda mark: _count_cells(head, mark))
         decimal = "," if separator == ";" else "."
         reader = csv.reader(chain([head], lines), delimiter=separator, strict=True, skipinitialspace=True)
         try:
@@ -38,12 +40,12 @@ def read_table(path: Path) -> TextTable:
     return TextTable(path, decimal, names, [cells for cells, _ in numbered], [line for _, line in numbered])
 
 
-def _check_text(head: str, path: Path) -> None:
-    """Raise FileFormatError if the first line `head` of the file `path` is empty or binary."""
-    if not head:
-        raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
-    if "\0" in head:
-        raise FileFormatError(f"{path} is not a text file; expected a table with a header")
+def _count_cells(head: str, separator: str) -> int:
+    """Return the number of cells of the line `head`; 0 where the `separator` leaves a cell too long for `csv`."""
+    try:
+        return len(next(csv.reader([head], delimiter=separator), []))
+    except csv.Error:
+        return 0
 
 
 def _names(header: list[str], path: Path, decimal: str) -> list[str]:
@@ -118,7 +120,7 @@ def from_csv(
     array([[ 1.,  0.],
            [ 1., nan]])
     """
-    source = Path(path)
+    source = as_path(path)
     table = read_table(source)
     chosen = _labels_beside(source, columns_without(table.names, drop)) if labels is None else labels
     return table_dataset(table, chosen, name or _stem(source), drop=drop, time=time)

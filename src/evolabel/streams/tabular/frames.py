@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evolabel._utils.validation import beyond_float64
 from evolabel.errors import DataError, DataTypeError
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.label_column import LabelColumn
@@ -151,6 +152,8 @@ def _from_objects(name: str, values: list[Any], missing: list[bool]) -> FloatArr
     """Return Python objects as numbers; pandas stores booleans with missing values in this way."""
     try:
         return np.array([np.nan if none else float(value) for value, none in zip(values, missing, strict=True)])
+    except OverflowError:
+        raise beyond_float64(f"column {name!r}") from None
     except (TypeError, ValueError):
         raise DataTypeError(
             f"column {name!r} mixes objects that are not all numbers; make it a column of numbers or of texts"

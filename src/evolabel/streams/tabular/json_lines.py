@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from evolabel._utils.json_text import parse_json
 from evolabel.errors import FileFormatError
 from evolabel.streams.reading import read_lines
 from evolabel.streams.tabular.label_column import SEPARATOR
@@ -39,7 +40,7 @@ def _cells(line: str, where: str, unreadable: dict[str, str]) -> dict[str, str]:
     A message on the first value of a column that is neither a number nor a text is added to `unreadable`.
     """
     try:
-        found = json.loads(line)
+        found = parse_json(line)
     except ValueError as error:
         raise FileFormatError(f"{where}: this is no JSON ({error}); expected one object per line") from None
     if not isinstance(found, dict):
