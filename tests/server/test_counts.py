@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from evolabel.server.app import create_app
 from evolabel.server.contexts import reading, verbs
 from evolabel.server.contexts.desk import Origin
-from evolabel.server.ops.check import check_database
+from evolabel.server.ops.verify import verify_database
 from evolabel.server.security.first_token import create_token
 from server.conftest import on_sqlite
 from server.people import add_person, ask, browser
@@ -200,7 +200,7 @@ def test_questions_and_samples_are_the_same_numbers_everywhere(service):
         family.name: family.samples
         for family in text_string_to_metric_families(places.http.get("/metrics").raise_for_status().text)
     }
-    (checked,) = check_database(service.url).values()
+    (checked,) = verify_database(service.url).values()
     assert project["asked"] == worker.state.n_questions == sum(row["asked"] for row in rows) == checked.asked
     assert f"<b>{project['asked']}</b> " in re.search(r"Questions asked, 7 days.*?</p>", shown, re.S)[0]
     assert project["cost"] == checked.cost > project["asked"]
@@ -216,7 +216,7 @@ def test_questions_and_samples_are_the_same_numbers_everywhere(service):
 @on_sqlite
 def test_the_answers_taught_for_a_label_are_the_same_number_everywhere(service, monkeypatch):
     busy_day(service)
-    monkeypatch.setattr("evolabel.server.store.statistics._MOST_JUDGED", 2)  # questions of the trend
+    monkeypatch.setattr("evolabel.server.contexts.lately._MOST_CLOSED", 2)  # questions of the trend
     places = Places(service)
     by_api = {}
     for row in places.api("/stats/labels")["rows"]:

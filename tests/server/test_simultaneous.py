@@ -11,9 +11,8 @@ from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.effects import _closing_now
 from evolabel.server.contexts.questions import OpenQuestion, Response, closing
-from evolabel.server.contexts.replay import restore
 from evolabel.server.contexts.settings import ProjectSettings
-from evolabel.server.ops.check import check_project
+from evolabel.server.ops.verify import verify_project
 from evolabel.server.security.first_token import create_token
 from evolabel.server.store.engines import read_url
 from evolabel.server.store.log import find_kinds
@@ -23,7 +22,7 @@ from server.conftest import on_sqlite
 from server.crash.processes import ServerProcess
 from server.listening import listening
 from server.people import add_person, ask
-from server.pumps import call, run, samples
+from server.pumps import call, proven, run, samples
 
 NAMES = ("anna", "bob", "carol", "dora", "emil")
 NOW = ProjectSettings(hold_seconds=0)
@@ -111,11 +110,11 @@ def test_one_of_five_answers_in_a_batch_is_taught(database, start, hold_seconds)
     assert all(receipt["replayed"] for receipt in again)
     with service.reader.connect() as connection:
         stand = responses_to(connection, worker.project.id, number)
-        checked = check_project(connection, find_project(connection, "pumps"), replay=True)
+        checked = verify_project(connection, find_project(connection, "pumps"))
     assert [(one.person, one.status) for one in stand] == [
         ("anna", "submitted"), *((name, "correction") for name in NAMES[1:])
     ]  # fmt: skip
-    assert checked.seal == call(worker, lambda desk: desk.state.seal())
+    assert checked.replay.seal == call(worker, lambda desk: desk.state.seal())
 
 
 def test_the_model_is_the_same_as_if_the_others_had_answered_later(tmp_path, start):
@@ -217,7 +216,7 @@ def test_five_clients_at_the_same_time_teach_one_answer(database, start, one_bat
     assert len(corrections(worker)) == 16
     before = call(worker, lambda desk: desk.state.seal())
     with service.reader.connect() as connection:
-        assert restore(connection, worker.project.id, 9, from_start=True).state.seal() == before
+        assert proven(connection).replay.seal == before
 
 
 def test_a_killed_server_has_the_same_model_again(sqlite, start):
@@ -236,7 +235,7 @@ def test_a_killed_server_has_the_same_model_again(sqlite, start):
         server.kill()
     again = start(sqlite)
     with again.reader.connect() as connection:
-        checked = check_project(connection, find_project(connection, "pumps"), replay=True)
+        checked = verify_project(connection, find_project(connection, "pumps"))
         closes = [r.entry.payload for r in find_kinds(connection, 1, ("close",))]
     assert [len(payload["rows"]) for payload in closes] == [1] * 5
-    assert call(again.workers["pumps"], lambda desk: desk.state.seal()) == checked.seal
+    assert call(again.workers["pumps"], lambda desk: desk.state.seal()) == checked.replay.seal

@@ -26,6 +26,25 @@ def test_the_overview_follows_the_project(serve, visit):
     assert page.evaluate("document.activeElement.textContent.trim()") == "Resume asking"
 
 
+def test_the_overview_is_fetched_again_only_when_something_has_changed(serve, visit):
+    service, url = serve()
+    worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
+    run(worker, samples(12))
+    page, fetched = visit(service, url, omar), []
+    page.on("request", lambda request: fetched.append(request.url) if request.resource_type == "fetch" else None)
+    page.goto("/p/pumps")
+    page.wait_for_selector("#following:not([hidden])")  # the first events are there
+    page.wait_for_timeout(1000)
+    assert fetched == []
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(1000)
+    assert fetched == []
+    call(worker, verbs.set_paused, ANNA, paused=True)
+    page.wait_for_selector("text=Asking is paused")
+    page.wait_for_timeout(4000)
+    assert fetched == [f"{url}/p/pumps"]
+
+
 def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):
     service, url = serve()
     ask(service)
