@@ -168,7 +168,9 @@ def test_a_busy_service_is_asked_again(served, status):
     assert counted(service) == 1
 
 
-@pytest.mark.parametrize(("type", "left"), [("busy", 0), ("standby", 0), ("rebuilding", 0), ("unknown", 1)])
+@pytest.mark.parametrize(
+    ("type", "left"), [("busy", 0), ("standby", 0), ("rebuilding", 0), ("starting", 0), ("unknown", 1)]
+)
 def test_an_act_without_a_key_is_repeated_only_after_known_kinds_of_503(served, type, left):
     _, client = served
     transport = Refusing(503, type=type)

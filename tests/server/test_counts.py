@@ -216,7 +216,7 @@ def test_questions_and_samples_are_the_same_numbers_everywhere(service):
 @on_sqlite
 def test_the_answers_taught_for_a_label_are_the_same_number_everywhere(service, monkeypatch):
     busy_day(service)
-    monkeypatch.setattr("evolabel.server.store.statistics._MOST_JUDGED", 2)  # questions of the trend
+    monkeypatch.setattr("evolabel.server.contexts.lately._MOST_CLOSED", 2)  # questions of the trend
     places = Places(service)
     by_api = {}
     for row in places.api("/stats/labels")["rows"]:

@@ -364,8 +364,8 @@ def test_a_damaged_project_does_not_stop_the_others(served, sqlite):
         connection.execute("DELETE FROM snapshot")
     again = Service(sqlite)
     again.start()
-    assert list(again.workers) == ["other"]
-    assert "record 1" in again.broken["pumps"]
+    assert [slug for slug, worker in again.workers.items() if worker.is_ready] == ["other"]
+    assert "record 1" in again.workers["pumps"].refusal
     again.stop()
 
 

@@ -107,7 +107,7 @@ def test_another_outcome_after_a_crash_is_no_reason_to_stop(crashed, start, monk
     names = ("samples", "asked", "open")
     assert [after[name] for name in names] == [shown[name] for name in names]
     assert list(worker.state.open) == waiting
-    assert not service.broken
+    assert not service.workers["pumps"].refusal
     send(worker, {"x": samples(1)[0][0]["x"]})
     service.stop()
     with worker.reading() as connection:
@@ -137,7 +137,7 @@ def test_a_record_that_cannot_be_applied_is_named(crashed, monkeypatch):
     refused = Service(crashed[0])
     try:
         refused.start()
-        assert "(sample) cannot be applied (KeyError: 'gone'); start the version" in refused.broken["pumps"]
+        assert "(sample) cannot be applied (KeyError: 'gone'); start the version" in refused.workers["pumps"].refusal
     finally:
         refused.stop()
 

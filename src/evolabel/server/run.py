@@ -46,7 +46,7 @@ def run_server(config: ServerConfig, *, demo: bool = False) -> None:
             checkpoint=config.checkpoint == "own",
             retention=config.retention(),
         )
-        service.start()
+        service.start(wait=False)
         _serve(config, service, listener, demo=demo)
     finally:
         listener.close()

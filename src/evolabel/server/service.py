@@ -5,6 +5,8 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from sqlalchemy import URL, Engine
@@ -12,8 +14,9 @@ from sqlalchemy import URL, Engine
 from evolabel.errors import EvolabelError, ParameterError, StateError
 from evolabel.server.contexts.desk import Origin
 from evolabel.server.contexts.follower import STANDBY, Follower
+from evolabel.server.contexts.jobs import BusyError
 from evolabel.server.contexts.limits import DEFAULT_LIMITS, Retention, ServiceLimits
-from evolabel.server.contexts.replay import ReplayError, versions
+from evolabel.server.contexts.replay import versions
 from evolabel.server.contexts.retention import archive_all
 from evolabel.server.contexts.settings import DAY, MOST_LABELS, Feature, Label, ProjectSettings
 from evolabel.server.contexts.state import ProjectState
@@ -23,9 +26,9 @@ from evolabel.server.security.membership import Sender, audit_act
 from evolabel.server.store import derive
 from evolabel.server.store.activity import COMMAND
 from evolabel.server.store.engines import reading_engine
-from evolabel.server.store.log import LogError, NewRecord, Record
+from evolabel.server.store.log import NewRecord, Record
 from evolabel.server.store.migrate import prepare_tables
-from evolabel.server.store.pen import NotWriterError, Pen, reading
+from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.store.projects import Project, find_project, insert_project, list_projects
 
 MOST_FEATURES = 2000
@@ -35,6 +38,7 @@ _PING_SECONDS = 2.0
 _TRY_SECONDS = 1.0
 _HOUR_SECONDS = 3600.0
 _STOP_SECONDS = 10.0  # of all workers together
+_BEGUN_AT_ONCE = 4  # projects, so that short logs do not wait behind a long one; each reads through a connection
 
 logger = logging.getLogger("evolabel.server")
 
@@ -87,20 +91,19 @@ class Service:
         self.workers: dict[str, Worker] = {}
         self._followers: dict[str, Follower] = {}
         self._reads_log = threading.Lock()  # followers read their logs one after the other: connections are few
-        self.broken: dict[str, str] = {}
-        """Projects that are not served, and why."""
         self._begun_term = 0
+        self._beginners: list[threading.Thread] = []
         self.changing: set[str] = set()
         """Projects whose models are changed in threads."""
         self._turn = threading.Lock()
         self._stopped = threading.Event()
         self._pinger = threading.Thread(target=self._keep_writing, name="ping", daemon=True)
 
-    def start(self) -> None:
-        """Make the state of every project from its log, and begin to take requests.
+    def start(self, *, wait: bool = True) -> None:
+        """Make the state of every project from its log, several side by side; each takes requests once it has its own.
 
-        While another process writes to a PostgreSQL database, this one is the standby: it takes over when the other
-        one ends or hangs.
+        Without `wait` this returns at once. While another process writes to a PostgreSQL database, this one is the
+        standby: it takes over when the other one ends or hangs.
         """
         if self.pen.is_writer:
             self._begin_all()
@@ -108,6 +111,9 @@ class Service:
             logger.info("standby: another process writes to the database")
         self._pinger.start()
         threading.Thread(target=self._look_after, name="hourly", daemon=True).start()
+        if wait:
+            for thread in self._beginners:
+                thread.join()
 
     def start_one(self, slug: str) -> None:
         """Make the state of project `slug` alone, for a command; NotWriterError while a service runs."""
@@ -124,7 +130,11 @@ class Service:
         NotWriterError on the standby before it has found any project.
         """
         if self.is_writer:
-            return dict(self.workers)
+            followers = self._followers  # after a takeover, until the worker has begun
+            return {
+                slug: worker if worker.is_begun else followers.get(slug, worker)
+                for slug, worker in list(self.workers.items())
+            }
         found = dict(self._followers or self.workers)  # one that was the writer before has workers
         if not found:
             self.check_writer()
@@ -157,6 +167,7 @@ class Service:
                 elif self._begun_term != self.pen.term:
                     self._make_tables()
                     self._begin_all()
+                elif self._followers and not any(thread.is_alive() for thread in self._beginners):
                     self._stop_following()
             except EvolabelError as error:
                 logger.error("this process cannot write: %s", error)
@@ -166,7 +177,7 @@ class Service:
     def _look_after(self) -> None:
         """Every hour write the head of each log to the journal, so that a change of it shows; archive old payloads."""
         while True:
-            workers = list(self.workers.values()) if self.is_writer else []
+            workers = [worker for worker in list(self.workers.values()) if worker.is_begun] if self.is_writer else []
             for worker in workers:
                 facts = {"project": worker.project.slug, "seq": worker.head.seq}
                 logger.info("head of the log: %s", worker.head.chain.hex(), extra=facts)
@@ -177,20 +188,44 @@ class Service:
                 return
 
     def _begin_all(self) -> None:
-        """Begin every project that has no worker yet."""
-        term = self.pen.term
+        """Make a worker for every project that has none, and begin them in a few threads."""
+        term, waiting = self.pen.term, SimpleQueue[Worker]()
         with self._turn:
             with reading(self.reader) as connection:
                 projects = list_projects(connection)
             for project in projects:
-                if project.slug in self.workers:
-                    continue
-                try:
-                    self._begin(project)
-                except (LogError, ReplayError) as error:  # the others are served
-                    logger.error("project %s is not served: %s", project.slug, error)
-                    self.broken[project.slug] = str(error)
+                if project.slug not in self.workers:
+                    self.workers[project.slug] = worker = Worker(project, self.pen, self.reader, self.limits)
+                    waiting.put(worker)
         self._begun_term = term
+        for _ in range(min(waiting.qsize(), _BEGUN_AT_ONCE)):
+            thread = threading.Thread(target=self._begin_waiting, args=(waiting,), name="begin", daemon=True)
+            self._beginners.append(thread)
+            thread.start()
+
+    def _begin_waiting(self, waiting: "SimpleQueue[Worker]") -> None:
+        """Begin one of the `waiting` workers after the other, until there is none."""
+        with suppress(Empty):
+            while not self._stopped.is_set():
+                self._begin_until_done(waiting.get_nowait())
+
+    def _begin_until_done(self, worker: Worker) -> None:
+        """Begin `worker`, again after a second while the database cannot be used; keep why it cannot be served."""
+        slug = worker.project.slug
+        while not self._stopped.is_set():
+            try:
+                worker.start()
+                return
+            except BusyError:  # the service stops
+                return
+            except (NotWriterError, StoreError) as error:
+                logger.error("project %s is not served yet: %s", slug, error)
+                self._stopped.wait(_TRY_SECONDS)
+            except Exception as error:  # the others are served
+                is_known = isinstance(error, EvolabelError)
+                logger.error("project %s is not served: %s", slug, error, exc_info=not is_known)
+                worker.refusal = str(error) if is_known else f"{type(error).__name__}: {error}"
+                return
 
     def _follow_all(self) -> None:
         """Follow every project that the other process has, so that it can be read here."""
@@ -221,6 +256,8 @@ class Service:
         self._stop_following(max(deadline - time.monotonic(), 0.0))
         for worker in self.workers.values():
             worker.begin_stop()
+        for thread in self._beginners:
+            thread.join(max(deadline - time.monotonic(), 0.0))
         for worker in self.workers.values():
             worker.stop(max(deadline - time.monotonic(), 0.0))
         self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log

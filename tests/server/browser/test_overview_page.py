@@ -26,6 +26,46 @@ def test_the_overview_follows_the_project(serve, visit):
     assert page.evaluate("document.activeElement.textContent.trim()") == "Resume asking"
 
 
+def test_the_overview_is_fetched_again_only_when_something_has_changed(serve, visit):
+    service, url = serve()
+    worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
+    run(worker, samples(12))
+    page, fetched = visit(service, url, omar), []
+    page.on("request", lambda request: fetched.append(request.url) if request.resource_type == "fetch" else None)
+    page.goto("/p/pumps")
+    page.wait_for_selector("#following:not([hidden])")  # the first events are there
+    page.wait_for_timeout(1000)
+    assert fetched == []
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(1000)
+    assert fetched == []
+    call(worker, verbs.set_paused, ANNA, paused=True)
+    page.wait_for_selector("text=Asking is paused")
+    page.wait_for_timeout(4000)
+    assert fetched == [f"{url}/p/pumps"]
+
+
+def test_several_changes_within_a_short_time_are_one_fetch(serve, visit):
+    service, url = serve()
+    worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
+    page, fetched = visit(service, url, omar), []
+    page.clock.install(time=0)
+    page.on("request", lambda request: fetched.append(request.url) if request.resource_type == "fetch" else None)
+    page.goto("/p/pumps")
+    page.wait_for_selector("#following:not([hidden])", state="attached")
+    page.clock.pause_at(600_000)
+    page.evaluate("seen = 0; document.addEventListener('evolabel', event => { seen += event.detail.name === 'act' })")
+    for is_paused in (True, False, True):
+        call(worker, verbs.set_paused, ANNA, paused=is_paused)
+    while page.evaluate("seen") < 3:
+        page.wait_for_timeout(20)
+    assert fetched == []
+    page.clock.run_for(5000)
+    page.wait_for_selector("text=Asking is paused")
+    page.clock.run_for(60_000)
+    assert fetched == [f"{url}/p/pumps"]
+
+
 def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):
     service, url = serve()
     ask(service)

@@ -131,6 +131,7 @@ class Access:
         if worker is None:
             raise HiddenError("there is no such project; check its name and your token")
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
+        worker.check_begun()
         check_can_write(worker, request.method)
         return worker, identity
 

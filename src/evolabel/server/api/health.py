@@ -42,13 +42,19 @@ def _is_in_list(request: Request) -> bool:
 
 @router.get("/readyz", response_model=None, responses={503: {"content": {"application/json": {}}}})
 async def readyz(request: Request) -> JSONResponse:
-    """Answer 200 when every project takes requests and the disk has room for answers, else 503 with the reasons."""
+    """Answer 200 when every project takes requests and the disk has room for answers, else 503 with the reasons.
+
+    `projects` has those that are not ready, and why.
+    """
     service = access_of(request).service
-    waiting = [slug for slug, worker in list(service.workers.items()) if not worker.is_ready]
+    projects = {
+        slug: worker.refusal or "the model is being read from the log"
+        for slug, worker in list(service.workers.items())
+        if not worker.is_ready
+    }
     reasons = [] if service.is_writer else ["standby: another server writes, or the database cannot be reached"]
-    reasons += [f"project {slug}: the model is being read from the log" for slug in waiting]
-    reasons += [f"project {slug}: {why}" for slug, why in service.broken.items()]
+    reasons += [f"project {slug}: {why}" for slug, why in projects.items()]
     if lacking := disk.lacking_room("answer", disk.Room(disk.free_bytes(service.url), service.limits.min_free)):
         reasons.append(f"disk: {lacking}; make room")
-    content = {"status": "not ready" if reasons else "ready", "reasons": reasons}
+    content = {"status": "not ready" if reasons else "ready", "reasons": reasons, "projects": projects}
     return JSONResponse(content, 503 if reasons else 200)

@@ -73,7 +73,7 @@ class Follower(Worker):
     def _rebuild(self, cause: str) -> None:
         """Make the state from the newest snapshot and the log; nothing records the `cause`."""
         with self._turn, self.reading() as connection:
-            restored = restore(connection, self.project.id, self.head.epoch)
+            restored = restore(connection, self.project.id, self.head.epoch, self._queue.check_open)
             self.leases.restore(read_leases(connection, self.project.id))
         self.state, self.head, self.replayed = restored.state, restored.head, restored.replayed
         self._last_at = max(self._last_at, restored.last_at)

@@ -66,12 +66,16 @@ class JobQueue:
     def put(self, job: Job) -> None:
         """Append `job`; BusyError if too many wait or the service stops."""
         with self._wake:
-            if self.stopping:
-                raise BusyError("stopping", "the service is stopping; send the request again")
+            self.check_open()
             if len(self._jobs) >= self._most:
                 raise BusyError("busy", f"{self._most} requests wait; send the request again in a second")
             self._jobs.append(job)
             self._wake.notify()
+
+    def check_open(self) -> None:
+        """Raise BusyError if no further jobs are taken."""
+        if self.stopping:
+            raise BusyError("stopping", "the service is stopping; send the request again")
 
     def stop(self) -> None:
         """Take no further jobs."""

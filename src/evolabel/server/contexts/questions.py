@@ -125,6 +125,13 @@ def people_needed(question: OpenQuestion, responses: Collection[Response]) -> in
     return max(question.needed, 3) if _disputed(question, responses) else question.needed
 
 
+def needs_another(question: OpenQuestion) -> bool:
+    """Return whether `question` has a response and needs one more person."""
+    answered = [response for response in question.responses.values() if response.status == "submitted"]
+    needed, refused = people_needed(question, answered), len(question.responses) - len(answered)
+    return bool(question.responses) and len(answered) < needed and (bool(answered) or refused < needed)
+
+
 def is_expired(question: OpenQuestion, now: int, seen: int, settings: ProjectSettings) -> bool:
     """Return whether `question` has waited too long by `settings` at time `now`, after `seen` samples."""
     return seen - question.number >= settings.expire_after or now - question.at >= MOST_DAYS

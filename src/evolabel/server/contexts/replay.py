@@ -2,6 +2,7 @@
 
 import logging
 import platform
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from typing import NamedTuple
@@ -48,17 +49,21 @@ class Restored(NamedTuple):
     last_at: int
 
 
-def restore(connection: Connection, project_id: int, epoch: int) -> Restored:
+def restore(
+    connection: Connection, project_id: int, epoch: int, check: Callable[[], object] = lambda: None
+) -> Restored:
     """Return the state after the last record of project `project_id` in this `epoch`, read through `connection`.
 
     The log is read behind the newest snapshot that this version of the program can read, or from its first record on.
-    LogError if it is not whole, ReplayError if a record cannot be applied.
+    LogError if it is not whole, ReplayError if a record cannot be applied. `check` is called before every record, and
+    ends the replay by an error.
     """
     unread = list[str]()
     state, seq, chain, at = _newest(connection, project_id, unread)
     start = seq
     try:
         for record in read_records(connection, project_id, seq, chain):
+            check()
             state, _ = apply_record(state, record)
             seq, chain = record.seq, record.chain
     except ReplayError as error:

@@ -5,6 +5,7 @@ from typing import Any
 from evolabel.errors import EvolabelError
 from evolabel.explain.answer_parts import parts_values
 from evolabel.explain.expert_reader import read_form
+from evolabel.explain.read_thresholds import read_threshold_rules
 from evolabel.explain.rules import Rule
 from evolabel.explain.threshold_rules import ThresholdRule
 from evolabel.explain.written_rules import WrittenRule
@@ -31,6 +32,17 @@ def rule_list(state: ProjectState, top: int | None = None) -> list[Facts]:
 def label_parts(state: ProjectState) -> dict[str, dict[str, float]]:
     """Return which part of the model of `state` answers each label: shares of rules, linear part and other rules."""
     return parts_values(state.learner.classifier.parts_)
+
+
+def count_rules(state: ProjectState) -> int:
+    """Return how many rules `rule_list` returns for `state`; to put them into words would take far longer."""
+    inner = state.learner.classifier.inner
+    model = inner.any_model
+    if model.rules is None or model.rules.n_rules == 0:
+        return 0
+    labels = read_threshold_rules(model, inner.feature_names, inner.label_names)
+    numbered = [rule for label in labels for rule in label.rules if rule.number is not None]
+    return len(model.written) + len(numbered) + model.rules.n_rules
 
 
 def show_rule(state: ProjectState, number: int) -> Facts:

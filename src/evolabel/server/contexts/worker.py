@@ -81,6 +81,7 @@ class Worker:
         self.head: Head = project.head
         self.state: ProjectState | None = None
         self.replayed = 0
+        self.refusal = ""  # why the project cannot be served, if it cannot
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
         self.counters = WorkerCounters()
@@ -134,7 +135,19 @@ class Worker:
     @property
     def is_ready(self) -> bool:
         """Whether the state is that of the log and jobs are taken."""
-        return self.state is not None and not self._queue.stopping
+        return self.is_begun and self.state is not None and not self._queue.stopping
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether jobs have been taken since the start."""
+        return self._thread.ident is not None
+
+    def check_begun(self) -> None:
+        """Raise BusyError unless jobs are taken: while the state is made from the log, or where it cannot be made."""
+        if self.refusal:
+            raise BusyError("not-served", f"the project cannot be served: {self.refusal}")
+        if not self.is_begun:
+            raise BusyError("starting", "the project is being made ready; send the request again in a few seconds")
 
     def begin_stop(self) -> None:
         """Take no further jobs, so that several workers finish at the same time."""
@@ -299,7 +312,7 @@ class Worker:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:
             last_start = find_last_start(connection, self.project.id)
-            restored = restore(connection, self.project.id, self.head.epoch)
+            restored = restore(connection, self.project.id, self.head.epoch, self._queue.check_open)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
             self.leases.restore(read_leases(connection, self.project.id))
         self._read_names()

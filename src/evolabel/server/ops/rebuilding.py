@@ -22,7 +22,7 @@ def rebuild_project(
         service.start_one(slug)
         worker = service.workers.get(slug)
         if worker is None:
-            raise ParameterError(service.broken.get(slug) or f"there is no project {slug!r}; check its name")
+            raise ParameterError(f"there is no project {slug!r}; check its name")
         planned = RebuildPlan(*plan)
         cost = rebuild_cost(worker, planned)
         if dry_run:

@@ -6,7 +6,8 @@ no for at least one label, whether it was taught or is a correction; `labels` ar
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, func, select
@@ -37,6 +38,21 @@ class AnswerCounts(NamedTuple):
     seconds: float | None = None
 
 
+class Given(NamedTuple):
+    """A response: its record and time, the name of the person for people, labels with a yes or a no, milliseconds."""
+
+    seq: int
+    at: int
+    person: str
+    labels: int
+    took_ms: int | None
+
+    @classmethod
+    def of(cls, row: Any) -> "Given":
+        """Return the response in a `row` that `responses_of` has found."""
+        return cls(row.seq, row.at, row.display, _count_labels(row.answers), row.took_ms)
+
+
 class DayOfAnswers(NamedTuple):
     """What a person has answered on a day: the last record of it, its time, the name for people, and the counts."""
 
@@ -51,10 +67,10 @@ def answers_since(connection: Connection, project_id: int, since: int) -> dict[i
 
     `connection` reads.
     """
-    groups = defaultdict[int, list[Any]](list)
-    for row in connection.execute(_given(project_id).where(LOG.c.at >= since)):
-        groups[row.person_id].append(row)
-    return {person: _counted(rows) for person, rows in groups.items()}
+    groups = defaultdict[int, list[Given]](list)
+    for row in connection.execute(_standing(project_id).where(LOG.c.at >= since)):
+        groups[row.person_id].append(Given.of(row))
+    return {person: _counted(given) for person, given in groups.items()}
 
 
 def answers_by_day(
@@ -67,26 +83,43 @@ def answers_by_day(
     `person` if one is given.
     """
     first, last = (connection.scalar(_time_of(project_id, seq)) for seq in (after, before))
-    query = _given(project_id).where(LOG.c.at >= (first or 0) - _LONGEST_DAY)
+    query = _standing(project_id).where(LOG.c.at >= (first or 0) - _LONGEST_DAY)
     if last is not None:
         query = query.where(LOG.c.at <= last + _LONGEST_DAY)
     if person is not None:
         query = query.where(PERSON.c.name == person)
-    groups = defaultdict[tuple[object, str], list[Any]](list)
+    groups = defaultdict[tuple[object, str], list[Given]](list)
     for row in connection.execute(query.order_by(RESPONSE.c.seq)):
-        groups[day(row.at), row.display].append(row)
-    found = [DayOfAnswers(rows[-1].seq, rows[-1].at, name, _counted(rows)) for (_, name), rows in groups.items()]
+        groups[day(row.at), row.display].append(Given.of(row))
+    found = map(day_of_answers, groups.values())
     return [item for item in found if after < item.seq < before]
 
 
-def _given(project_id: int) -> Select[Any]:
+def day_of_answers(given: Collection[Given]) -> DayOfAnswers:
+    """Return what a person has answered on a day: the responses of that day that stand, `given`."""
+    last = max(given)
+    return DayOfAnswers(last.seq, last.at, last.person, _counted(given))
+
+
+@lru_cache(1000)
+def _count_labels(answers: str) -> int:
+    """Return how many labels have a yes or a no in the text of `answers`; many responses have the same."""
+    return sum(y is not None for y in parsed(answers).values())
+
+
+def _standing(project_id: int) -> Select[Any]:
     """Return the query of what stands in project `project_id`, with its time and the name of the person."""
-    columns = RESPONSE.c[("person_id", "seq", "answers", "took_ms")]
+    return responses_of(project_id).where(STANDS)
+
+
+def responses_of(project_id: int) -> Select[Any]:
+    """Return the query of all responses in project `project_id`, with their times and the names of the people."""
+    columns = RESPONSE.c[("person_id", "number", "seq", "status", "answers", "took_ms")]
     return (
         select(*columns, LOG.c.at, PERSON.c.display)
         .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
         .join(PERSON, PERSON.c.id == RESPONSE.c.person_id)
-        .where(RESPONSE.c.project_id == project_id, STANDS)
+        .where(RESPONSE.c.project_id == project_id)
     )
 
 
@@ -94,9 +127,9 @@ def _time_of(project_id: int, seq: int) -> Select[Any]:
     return select(LOG.c.at).where(LOG.c.project_id == project_id, LOG.c.seq == seq)
 
 
-def _counted(rows: Sequence[Any]) -> AnswerCounts:
-    """Return the counts of `rows` that stand."""
-    labels = [sum(y is not None for y in parsed(row.answers).values()) for row in rows]
-    took = [row.took_ms for row in rows if row.took_ms is not None]
-    answers = sum(n > 0 for n in labels)
-    return AnswerCounts(answers, sum(labels), len(rows) - answers, sum(took) / len(took) / 1000 if took else None)
+def _counted(given: Collection[Given]) -> AnswerCounts:
+    """Return the counts of what was `given` and stands."""
+    took = [item.took_ms for item in given if item.took_ms is not None]
+    answers = sum(item.labels > 0 for item in given)
+    seconds = sum(took) / len(took) / 1000 if took else None
+    return AnswerCounts(answers, sum(item.labels for item in given), len(given) - answers, seconds)

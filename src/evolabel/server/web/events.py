@@ -55,7 +55,7 @@ def _found(connection: Connection, project_id: int, kind: str, person: str, befo
     if earlier is not None:  # records are whole: the last may be cut
         happened = [h for h in happened if h.seq > earlier] or happened
         earlier = happened[-1].seq
-    found = describe_all(happened)
+    found = list(describe_all(happened))
     if kind in ("all", "answers"):
         answered = answers_by_day(connection, project_id, (earlier or 1) - 1, before, day=day_of, person=who)
         found += [describe_answers(item) for item in answered]

@@ -1,7 +1,7 @@
 """What happened, in words: a title, a second line and an icon for each act, by its kind; by day, newest first."""
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -58,14 +58,12 @@ def describe(happening: Happening, n: int = 1) -> Described:
     )
 
 
-def describe_all(happenings: Iterable[Happening]) -> list[Described]:
-    """Return `happenings` in words, in their order; more than three of one kind that one record made are one line."""
-    found = []
+def describe_all(happenings: Iterable[Happening]) -> Iterator[Described]:
+    """Yield `happenings` in words, in their order; more than three of one kind that one record made are one line."""
     for _, group in groupby(happenings, key=lambda h: (h.seq, h.kind)):
         same = list(group)
         many = len(same) > _MOST_SINGLE and f"happening.{same[0].kind.replace('.', '_')}_many" in texts.catalogue()
-        found += [describe(same[0], len(same))] if many else [describe(h) for h in same]
-    return found
+        yield from [describe(same[0], len(same))] if many else [describe(h) for h in same]
 
 
 def describe_answers(answered: DayOfAnswers) -> Described:

@@ -1,5 +1,7 @@
 """How often the model was right on answered labels: one row per label, on one scale, worst first."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -48,12 +50,15 @@ def label_rows(
     labels: Sequence[Label], judged: Sequence[Judgement], begin: int, end: int, drifts: Sequence[Drift] = ()
 ) -> LabelRows:
     """Return the rows of `labels` by what was `judged` from the time `begin` to `end`, with the `drifts` found."""
-    shares = {label.name: _shares([j for j in judged if j.label == label.name], begin, end) for label in labels}
+    of_label = {label.name: list[Judgement]() for label in labels}
+    for judgement in judged:
+        of_label.get(judgement.label, []).append(judgement)
+    shares = {name: _shares(own, begin, end) for name, own in of_label.items()}
     low = min((share for line in shares.values() for _, share in line), default=0.5)
     low = min(int(low * 10) / 10, 0.9)
     rows = []
     for label in labels:
-        own = [j.right for j in judged if j.label == label.name]
+        own = [judgement.right for judgement in of_label[label.name]]
         if not own:
             continue
         points = [(round(x, 1), round(90.0 - 80.0 * (y - low) / (1.0 - low), 1)) for x, y in shares[label.name]]
@@ -69,11 +74,14 @@ def label_rows(
 
 def _shares(judged: Sequence[Judgement], begin: int, end: int) -> list[tuple[float, float]]:
     """Return for each part of the time that has answers its place in per cent, and the share right of the last 20."""
-    shares: dict[int, float] = {}
-    for i, judgement in enumerate(judged):
-        part = min((judgement.at - begin) * PARTS // max(end - begin, 1), PARTS - 1)
-        shares[part] = _mean([other.right for other in judged[max(0, i + 1 - _SMOOTHED) : i + 1]])
-    return [(100.0 * (part + 0.5) / PARTS, share) for part, share in sorted(shares.items())]
+    span, right, before, shares = max(end - begin, 1), [judgement.right for judgement in judged], 0, []
+    for part in range(PARTS):
+        until = begin - -(part + 1) * span // PARTS if part + 1 < PARTS else math.inf
+        last = bisect_left(judged, until, before, key=lambda judgement: judgement.at)
+        if last > before:
+            shares.append((100.0 * (part + 0.5) / PARTS, _mean(right[max(0, last - _SMOOTHED) : last])))
+        before = last
+    return shares
 
 
 def _mean(right: Sequence[bool]) -> float:

@@ -10,12 +10,11 @@ from starlette.datastructures import FormData
 from evolabel import __version__
 from evolabel.errors import DataError, EvolabelError, ParameterError
 from evolabel.server.api.access import carry_out, origin_of, read
-from evolabel.server.api.rules import from_copy
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.desk import Desk
 from evolabel.server.contexts.jobs import Verb
 from evolabel.server.contexts.reading import waiting_for
-from evolabel.server.contexts.rule_list import rule_list
+from evolabel.server.contexts.rule_list import count_rules
 from evolabel.server.contexts.settings import SETTING_RANGES, Label, ProjectSettings
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
 from evolabel.server.contexts.worker import Worker
@@ -109,7 +108,7 @@ async def _model(worker: Worker) -> dict[str, Any]:
         with worker.reading() as connection:
             return list_snapshots(connection, worker.project.id)[:1]
 
-    rules = await from_copy(worker, lambda copy: len(rule_list(copy.state)))
+    rules = await read(worker, lambda desk: count_rules(desk.state))
     return {"version": __version__, "rules": rules, "snapshot": next(iter(await asyncio.to_thread(find)), None)}
 
 

@@ -86,6 +86,7 @@ class Visitors:
         if visitor.role_in(worker.project.id) is not None:
             request.state.worker = worker
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
+        worker.check_begun()
         check_can_write(worker, request.method)
         return worker, visitor
 

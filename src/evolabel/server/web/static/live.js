@@ -5,19 +5,20 @@
   const base = document.body.dataset.base;
   if (!base || !window.EventSource) return;
   const NAMES = ["question", "closed", "final", "waiting", "sample", "act", "state", "reset"];
-  const AGAIN = 15000, REFRESH = 3000;
+  const AGAIN = 15000, REFRESH = 3000, REFRESH_SAMPLES = 15000;
   const shared = `evolabel:${document.body.dataset.person}:${base}`;
   const channel = window.BroadcastChannel ? new BroadcastChannel(shared) : null;
-  const dispatch = (name, data) => document.dispatchEvent(new CustomEvent("evolabel", { detail: { name, data } }));
+  const dispatch = (name, data, seq) =>
+    document.dispatchEvent(new CustomEvent("evolabel", { detail: { name, data, seq } }));
 
   // ---------------------------------------------------------------- the stream
   const readStream = () => new Promise(ended => {
     const source = new EventSource(`${base}/live`);
     for (const name of NAMES) {
       source.addEventListener(name, event => {
-        const data = JSON.parse(event.data);
-        channel?.postMessage([name, data]);
-        dispatch(name, data);
+        const found = [name, JSON.parse(event.data), Number(event.lastEventId)];
+        channel?.postMessage(found);
+        dispatch(...found);
       });
     }
     source.onerror = () => {
@@ -32,7 +33,10 @@
   }
 
   // ---------------------------------------------------------------- the page
-  let due = 0, last = 0;
+  // It has the number of the last record that it shows; it is fetched again when a later one was heard of.
+  let due = 0, dueAt = Infinity, last = 0, heard = 0, fetching = false;
+  const shown = () => document.getElementById("main")?.dataset.seq;  // undefined: the page stays as it is
+  const isOld = () => heard > Number(shown());
 
   // Folds by their heading and their place among those with the same one: others may have come or gone in between.
   function namedFolds(root) {
@@ -47,40 +51,48 @@
   }
 
   async function refresh() {
-    due = 0;
-    const main = document.getElementById("main");
-    if (!main?.hasAttribute("data-live") || document.hidden) return;
+    dueAt = Infinity;
+    if (shown() === undefined || document.hidden || fetching) return;
     last = Date.now();
-    let html;
-    try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
-      if (!answer.ok || answer.redirected) return;
-      html = await answer.text();
-    } catch { return; }
+    fetching = true;
+    const isShown = await fetchMain().catch(() => false).finally(() => { fetching = false; });
+    if (isShown && isOld()) refreshSoon(REFRESH);
+  }
+
+  async function fetchMain() {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
+    if (!answer.ok || answer.redirected) return false;
+    const html = await answer.text(), main = document.getElementById("main");
     const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
-    if (!fresh) return;
+    if (!fresh) return false;
     const parts = (root, what) => [...root.querySelectorAll(what)];
     const folds = namedFolds(main), focusable = "a, button, summary, input, select, pre";
     for (const [name, fold] of namedFolds(fresh)) fold.open = folds.get(name)?.open ?? fold.open;
     const focused = parts(main, focusable).indexOf(document.activeElement);
     main.replaceWith(fresh);
     if (focused >= 0) parts(fresh, focusable)[focused]?.focus({ preventScroll: true });
+    return true;
   }
 
-  function refreshSoon() {
-    if (!due) due = setTimeout(refresh, Math.max(300, last + REFRESH - Date.now()));
+  function refreshSoon(every) {
+    const at = Math.max(Date.now() + 300, last + every);
+    if (at >= dueAt) return;
+    clearTimeout(due);
+    dueAt = at;
+    due = setTimeout(refresh, at - Date.now());
   }
 
   document.addEventListener("evolabel", event => {
-    const { name, data } = event.detail, mark = document.getElementById("following"), badge = document.getElementById("count");
+    const { name, data, seq = 0 } = event.detail, mark = document.getElementById("following"), badge = document.getElementById("count");
     if (mark) mark.hidden = name === "lost" || (name === "state" && !data.ready);
     if (name === "waiting" && badge) {
       badge.firstElementChild.textContent = data.n;
       badge.hidden = data.n === 0;
     }
-    if (name !== "lost") refreshSoon();
+    heard = Math.max(heard, seq);
+    if (isOld() || (name === "state" && !data.ready)) refreshSoon(name === "sample" ? REFRESH_SAMPLES : REFRESH);
   });
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) refreshSoon(); });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && isOld()) refreshSoon(REFRESH); });
   if (channel) channel.onmessage = event => dispatch(...event.data);
   follow();
 })();
