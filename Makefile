@@ -113,5 +113,5 @@ docs: $(DOCS_READY)  ## build the site into docs/_build/html without a network (
 	@echo "open docs/_build/html/index.html"
 
 clean:  ## remove the environment and compiled kernels
-	-test ! -d $(VENV) || $(BIN)/python -c 'import shutil; from evolabel.kernels.compile import all_caches; shutil.rmtree(all_caches(), True)'
+	-test ! -d $(VENV) || $(BIN)/python -c 'import shutil; from evolabel.engine.compile import all_caches; shutil.rmtree(all_caches(), True)'
 	rm -rf $(VENV)

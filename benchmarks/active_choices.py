@@ -25,7 +25,7 @@ from evolabel.active import (
     TokenSelector,
     VarianceReduction,
 )
-from evolabel.explain import markup
+from evolabel.words import markup
 
 RESULTS = "active_choices"
 BUDGETS = (0.1, 0.3)

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
-from evolabel.explain import markup
+from evolabel.words import markup
 
 RESULTS = "active_feedback"
 BUDGETS = (0.1, 0.3)

@@ -31,7 +31,7 @@ from evolabel.active import BudgetedLearner
 from evolabel.active.presets import paper_settings
 from evolabel.baselines import FeedbackClassifier
 from evolabel.evaluate import average_precision, partial_accuracy
-from evolabel.explain import markup
+from evolabel.words import markup
 
 RESULTS = "active_learning"
 BUDGETS = (0.1, 0.2, 0.3)

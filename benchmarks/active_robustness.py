@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelector, SimulatedAnnotator
 from evolabel.evaluate import average_precision, partial_accuracy
-from evolabel.explain import markup
 from evolabel.streams import DRIFT_KINDS, DriftingStream
+from evolabel.words import markup
 
 RESULTS = "active_robustness"
 BUDGET = 0.1

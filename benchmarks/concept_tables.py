@@ -10,7 +10,7 @@ from drift_streams import NINE, PLAIN, SENSORS
 from drift_tables import if_measured, number, signed
 
 from evolabel._utils.text import counted
-from evolabel.explain.markup import table
+from evolabel.words.markup import table
 
 TITLES = {
     "agrawal0": "Agrawal 0",

@@ -8,7 +8,7 @@ from drift_streams import NINE, PLAIN, SENSORS
 from drift_tables import MARGIN, Target, at_least, signed
 
 from evolabel._utils.text import counted
-from evolabel.explain.markup import table
+from evolabel.words.markup import table
 
 STREAMS = {  # least score over all rows, and in the last quarter
     "agrawal0": (0.995, None),

@@ -55,7 +55,7 @@ from joblib import Parallel, delayed
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelector, SimulatedAnnotator
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.evaluate import average_precision, partial_accuracy
 
 SEEDS = range(13, 18)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import result_files
 from drift_streams import MORE, NINE, PLAIN, SENSORS
 
-from evolabel.explain.markup import table
+from evolabel.words.markup import table
 
 GROUPS = {"nine": NINE, "plain": PLAIN, "more": MORE, "sensors": SENSORS}
 KINDS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")

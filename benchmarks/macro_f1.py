@@ -15,9 +15,9 @@ import numpy as np
 import result_files
 
 from evolabel.baselines import make_learner
-from evolabel.core.batch import Batch
-from evolabel.core.decisions.thresholds import OutputCounts
+from evolabel.core.rows import Batch
 from evolabel.evaluate import metric_named, prequential
+from evolabel.stages.decisions.thresholds import OutputCounts
 from evolabel.typing import FloatArray
 
 LEARNERS = ("macro-f1", "evolabel", "static", "rls", "knn", "prior")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.events import SHIFTS, THRESHOLD_CHANGES
+from evolabel.core.events import SHIFTS, THRESHOLD_CHANGES
 from evolabel.explain.rules import RuleSet, summary
 from evolabel.streams import Dataset, load_dataset
 

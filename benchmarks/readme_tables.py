@@ -18,7 +18,7 @@ import result_files
 import ridge_in_order
 import trust_tables
 
-from evolabel.explain.markup import table
+from evolabel.words.markup import table
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))

@@ -19,10 +19,10 @@ from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
-from evolabel.core.initial.ridge import GRID, filled, press_ridge, stretches_left_out
 from evolabel.core.options import Options
-from evolabel.core.rules.scaling import fit_scaler
-from evolabel.explain import markup
+from evolabel.model.start.ridge import GRID, filled, press_ridge, stretches_left_out
+from evolabel.stages.scaling.stage import fit_scaler
+from evolabel.words import markup
 
 RESULTS = "ridge_in_order"
 TURNS = np.linspace(0.1, 0.9, 16)

@@ -12,11 +12,12 @@ import numpy as np
 import result_files
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.model import StreamModel
-from evolabel.explain.relevance import feature_relevance
 from evolabel.explain.shortening import FIDELITY, ShortRules, measure_fidelity, rank_features, reference_rows, shorten
-from evolabel.explain.terms import SHARES, stream_terms
+from evolabel.model.pipeline import StreamModel
+from evolabel.stages.rules.relevance import feature_relevance
+from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.typing import FloatArray
+from evolabel.words.terms import SHARES
 
 LENGTHS = (1, 2, 3, 5, 8, 12, 20, 40)
 ROWS = 2000  # of the stream, for the fidelity

@@ -15,7 +15,7 @@ import numpy as np
 import result_files
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.inverses import ridge_inverse
+from evolabel.stages.rules.inverses import ridge_inverse
 
 P, K, STEP, MAX_DRIFT = 20, 8, 50_000, 1e-6
 

@@ -47,11 +47,11 @@ from joblib import Parallel, delayed
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.core.batch import Batch
-from evolabel.core.calibration.calibration import Calibration
+from evolabel.core.rows import Batch
 from evolabel.evaluate import average_precision, partial_accuracy, set_coverage, set_size
 from evolabel.evaluate.metrics.prediction_sets import covered
 from evolabel.explain.unfamiliar import describe_unfamiliar
+from evolabel.stages.calibration.stage import Calibration
 
 SEEDS = range(20, 25)
 LABELS, CLASSES = ("emotions", "yeast", "water-quality"), ("digits", "breast_cancer", "ImageSegments")

@@ -7,7 +7,7 @@ from typing import Any
 import result_files
 from drift_tables import Target, at_least
 
-from evolabel.explain.markup import table
+from evolabel.words.markup import table
 
 MOST_ECE = {
     "emotions": 0.032,

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numba
 from numba.core.dispatcher import Dispatcher
 
-from evolabel.kernels.compile import folder_of
+from evolabel.engine.compile import folder_of
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
-from evolabel.core.rules.scaling import Scaler, fit_scaler
+from evolabel.stages.scaling.stage import Scaler, fit_scaler
 from evolabel.typing import FloatArray
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)  # squared width in units of 2 p: the mean squared distance of two scaled rows

@@ -1,7 +1,7 @@
 """Ridge of the rules, temperature and ridge of the global model by the exact leave-one-out error of the whole model.
 
 The unit of all ridges comes from the leave-one-out error (PRESS) of the *linear* model, times constants. Here the
-initial batch is used again after the rules are placed (formulas: `evolabel.core.initial.local_ridge`). The part for the
+initial batch is used again after the rules are placed (formulas: `evolabel.model.start.local_ridge`). The part for the
 ridge of the rules alone is in the package, as `local_ridge="loo"`.
 """
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from other_structures import Changed
 
-from evolabel.core.batch import Batch
-from evolabel.core.initial.local_ridge import LOCAL_GRID as GRID
-from evolabel.core.initial.local_ridge import leave_one_out
-from evolabel.core.initial.ridge import filled
-from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core.rows import Batch
+from evolabel.model.start.local_ridge import LOCAL_GRID as GRID
+from evolabel.model.start.local_ridge import leave_one_out
+from evolabel.model.start.ridge import filled
+from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import FloatArray
 
 WEAKER = tuple(reversed(GRID))  # the study's default, 0.2, or less

@@ -25,18 +25,18 @@ import numpy as np
 import studied
 import study_sets
 
-from evolabel.core.batch import Batch
-from evolabel.core.initial.batch_phase import initialise
-from evolabel.core.model import StreamModel
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.kernels.compile import allocating_kernel
-from evolabel.kernels.consequents import update_inverse
-from evolabel.kernels.learn import update_winner
-from evolabel.kernels.memberships import nearest, rule_memberships
-from evolabel.kernels.state import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, Workspace
-from evolabel.kernels.statistics import add_labels
-from evolabel.kernels.structure import is_novel
-from evolabel.kernels.symmetric import add_product, dot, pending_product
+from evolabel.core.rows import Batch
+from evolabel.engine.compile import allocating_kernel
+from evolabel.engine.symmetric import add_product, dot, pending_product
+from evolabel.model.loops.learn import update_winner
+from evolabel.model.pipeline import StreamModel
+from evolabel.model.start.batch_phase import initialise
+from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, Workspace
+from evolabel.stages.rules.loops.consequents import update_inverse
+from evolabel.stages.rules.loops.memberships import nearest, rule_memberships
+from evolabel.stages.rules.loops.statistics import add_labels
+from evolabel.stages.rules.loops.structure import is_novel
+from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import FloatArray
 
 RESULT = Path(__file__).parent / "results" / "low_rank_speed.json"
@@ -65,7 +65,7 @@ def learn_low_rank(
     born: bool,
     out: FloatArray,
 ) -> tuple[int, int]:
-    """`kernels.learn.learn_rows` for complete rows, with local statistics in the subspace."""
+    """`model.loops.learn.learn_rows` for complete rows, with local statistics in the subspace."""
     p, d = local.B.shape
     t, r, v = np.ones(d + 1), np.ones(p + 1), np.empty(p + 1)
     u = np.empty((work.psi.shape[0], d + 1))

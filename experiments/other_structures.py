@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 import studied
 
-from evolabel.core.batch import Batch
-from evolabel.core.initial.batch_phase import initialise
-from evolabel.core.model import StreamModel
-from evolabel.core.rules import inverses
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.kernels.moments import derive_inverse_variance
+from evolabel.core.rows import Batch
+from evolabel.model.pipeline import StreamModel
+from evolabel.model.start.batch_phase import initialise
+from evolabel.stages.rules import inverses
+from evolabel.stages.rules.loops.moments import derive_inverse_variance
+from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import FloatArray
 
 Seeds = Callable[[FloatArray, int, int], FloatArray]  # scaled rows, how many, random seed -> centres

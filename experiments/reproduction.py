@@ -10,13 +10,13 @@ from pathlib import Path
 
 from pages import with_blocks
 
-from evolabel.explain.markup import table
 from evolabel.reproduce import ReproductionResults, tables, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS
 from evolabel.reproduce.methods import METHODS, PROFILES, Profile
 from evolabel.reproduce.page import by_claim
 from evolabel.reproduce.results import RESULTS_FILE, TIMES_FILE, Task
 from evolabel.reproduce.tables import ReportTable
+from evolabel.words.markup import table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanations" / "reproduction.md"

@@ -20,7 +20,7 @@ from pairing import Scores, default_row, gap_row
 from variants import DEFAULT, PARTS, VARIANTS, Variant
 
 from evolabel.evaluate import average_precision, metric_named, partial_accuracy
-from evolabel.explain import markup
+from evolabel.words import markup
 
 RESULT = Path(__file__).parent / "results" / "study.json"
 FRESH, FRESH_FROM = RESULT.with_name("study_fresh.json"), 5  # shuffles that were not used to choose a variant

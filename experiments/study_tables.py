@@ -11,7 +11,7 @@ from pairing import METRICS, Scores, default_row, gap_row, short, verdict
 from study_sets import DRIFTS, FIVE, FURTHER
 from variants import DEFAULT, PARTS
 
-from evolabel.explain.markup import table
+from evolabel.words.markup import table
 
 RESULTS = Path(__file__).parent / "results"
 GROUPS: dict[str, tuple[str, ...]] = {"five sets": FIVE, "further sets": tuple(FURTHER), "drifts": DRIFTS}

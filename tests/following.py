@@ -3,9 +3,9 @@
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.batch import Batch
-from evolabel.core.model import StreamModel
 from evolabel.core.options import Options
+from evolabel.core.rows import Batch
+from evolabel.model.pipeline import StreamModel
 
 MAJOR = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
 

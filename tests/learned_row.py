@@ -2,9 +2,9 @@
 
 from callable_kernels import callable_kernel
 
-from evolabel.kernels.compile import kernel
-from evolabel.kernels.consequents import learn_consequents
-from evolabel.kernels.regressors import fill_products
+from evolabel.engine.compile import kernel
+from evolabel.stages.rules.loops.consequents import learn_consequents
+from evolabel.stages.rules.loops.regressors import fill_products
 
 
 @callable_kernel

@@ -3,10 +3,10 @@
 import numpy as np
 from small_rule_bases import make_stream
 
-from evolabel.core.batch import Batch
 from evolabel.core.options import PAPER_PROFILE, Options
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.core.settings import kernel_settings
+from evolabel.core.rows import Batch
+from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.stage import RuleBase
 
 
 def paper_settings(p, K=3, ridge=1e-3, **changes):

@@ -2,11 +2,11 @@
 
 from small_rule_bases import make_settings
 
-from evolabel.core.rules.fast_sums import fast_arrays
-from evolabel.core.rules.scaling import fit_scaler
-from evolabel.core.rules.slots import clear
-from evolabel.kernels.members.state import BORN, allocate_members, with_scratch
-from evolabel.kernels.state import RULES, State, allocate, workspace
+from evolabel.stages.drift.arrays import BORN, allocate_members, with_scratch
+from evolabel.stages.rules.arrays import RULES, State, allocate, workspace
+from evolabel.stages.rules.fast_sums import fast_arrays
+from evolabel.stages.rules.slots import clear
+from evolabel.stages.scaling.stage import fit_scaler
 
 
 def small_members(p, K, rng, *, has_fast=True, rules=2, memory=20):

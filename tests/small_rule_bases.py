@@ -3,12 +3,12 @@
 import numpy as np
 from naive.slots import NaiveRules, Slot, empty_slot
 
-from evolabel.core.batch import Batch
 from evolabel.core.options import Options
-from evolabel.core.rules.inverses import mirrored
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.core.settings import kernel_settings
-from evolabel.kernels.state import NEXT_IDENTITY
+from evolabel.core.rows import Batch
+from evolabel.stages.rules.arrays import NEXT_IDENTITY
+from evolabel.stages.rules.inverses import mirrored
+from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.stage import RuleBase
 from evolabel.streams import DriftingStream
 
 NOTHING, NO_ROWS = np.empty(0), np.empty((0, 0))  # weights and confidences that are not given

@@ -4,8 +4,8 @@ import numpy as np
 from naive.threshold_tree import Node
 from naive.threshold_trials import LabelRows
 
-from evolabel.kernels.threshold_rules import state as st
-from evolabel.kernels.threshold_rules.state import allocate_thresholds, with_workspace
+from evolabel.stages.threshold_rules import arrays as st
+from evolabel.stages.threshold_rules.arrays import allocate_thresholds, with_workspace
 
 
 def random_tree(rng, p, splits, *, rows=40):

@@ -13,7 +13,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA, SELECTORS, Criterion, FirstCome, register
 from evolabel.baselines import make_learner
 from evolabel.checks import check_criterion, check_learner, check_member, check_refiner, check_selector
-from evolabel.core.members.feedback.error_feedback import ErrorFeedback
+from evolabel.stages.feedback.stage import ErrorFeedback
 
 BUILT_IN = [name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")]
 

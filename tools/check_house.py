@@ -21,7 +21,7 @@ _LIMITS = "tools/house_limits.toml"
 def main(arguments: list[str]) -> None:
     """Measure the source and compare limits; `arguments` may name the commit to compare with. Exits with 1 or 0."""
     source = _ROOT / "src" / "evolabel"
-    options = [f"evolabel={source}", f"kernels={source / 'kernels'}", "--limits", str(_ROOT / _LIMITS)]
+    options = [f"evolabel={source}", f"kernels={source / 'stages'}", "--limits", str(_ROOT / _LIMITS)]
     before = _git("show", f"{arguments[0] if arguments else _base()}:{_LIMITS}")
     with tempfile.TemporaryDirectory() as folder:
         if before:

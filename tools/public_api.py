@@ -34,13 +34,13 @@ PACKAGES = (
 )
 HELD = (
     "evolabel.classifier.rule_book:RuleBook",
-    "evolabel.core.members.label_drift:LabelDrift",
-    "evolabel.core.rules.events:Event",
+    "evolabel.model.label_drift:LabelDrift",
+    "evolabel.core.events:Event",
     "evolabel.explain.prediction:Explanation",
-    "evolabel.explain.relevance:Relevance",
+    "evolabel.stages.rules.relevance:Relevance",
     "evolabel.explain.rules:Rule",
     "evolabel.explain.rules:RuleSet",
-    "evolabel.explain.written_rules:WrittenRule",
+    "evolabel.stages.written_rules.words:WrittenRule",
 )
 
 _LONGEST_DEFAULT = 60  # characters

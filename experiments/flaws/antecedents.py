@@ -8,9 +8,9 @@ from scipy.special import chdtrc
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
-from evolabel.core.settings import kernel_settings
-from evolabel.kernels import memberships as membership_kernels
-from evolabel.kernels.paper import rotated
+from evolabel.stages.rules.loops import memberships as membership_kernels
+from evolabel.stages.rules.loops.paper import rotated
+from evolabel.stages.rules.settings import kernel_settings
 from evolabel.typing import FloatArray
 from flaws.finding import Finding
 from flaws.single_rule import fac_of_tail, linear_labels

@@ -3,12 +3,12 @@
 import numpy as np
 
 from evolabel.core.options import Options
-from evolabel.core.rules import merging, slots
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.core.settings import kernel_settings
-from evolabel.kernels.compile import interpreted
-from evolabel.kernels.moments import update_moments
-from evolabel.kernels.state import paper_arrays
+from evolabel.engine.compile import interpreted
+from evolabel.stages.rules import merging, slots
+from evolabel.stages.rules.arrays import paper_arrays
+from evolabel.stages.rules.loops.moments import update_moments
+from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.stage import RuleBase
 from flaws.finding import Finding
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.linalg import null_space
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.initial.ridge import MOST_CONDITION
-from evolabel.core.rules.proximal import largest_eigenvalue, minimise
 from evolabel.evaluate import partial_accuracy
-from evolabel.kernels.paper.coupling import PAPER, SHIFTED, SIGNED_LAPLACIAN
+from evolabel.model.start.ridge import MOST_CONDITION
+from evolabel.stages.rules.loops.paper.coupling import PAPER, SHIFTED, SIGNED_LAPLACIAN
+from evolabel.stages.rules.proximal import largest_eigenvalue, minimise
 from evolabel.typing import FloatArray
 from flaws.finding import Finding
 from flaws.single_rule import diverges_at, fac_of_tail, iterate, label_coupling, linear_labels, problem_of, with_ones

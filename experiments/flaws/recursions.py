@@ -4,8 +4,8 @@ import numpy as np
 from callable_kernels import callable_kernel
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.proximal import largest_eigenvalue
-from evolabel.kernels.paper import iteration
+from evolabel.stages.rules.loops.paper import iteration
+from evolabel.stages.rules.proximal import largest_eigenvalue
 from flaws.finding import Finding
 from flaws.single_rule import fac_of_tail, linear_labels, with_ones
 

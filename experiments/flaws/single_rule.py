@@ -7,9 +7,9 @@ from callable_kernels import callable_kernel
 from scipy.special import chdtri
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.proximal import Problem, soft_threshold
 from evolabel.errors import DivergenceError
-from evolabel.kernels.paper import coupling as coupling_kernels
+from evolabel.stages.rules.loops.paper import coupling as coupling_kernels
+from evolabel.stages.rules.proximal import Problem, soft_threshold
 from evolabel.typing import FloatArray
 
 add_label_moments, coupling = map(callable_kernel, (coupling_kernels.add_label_moments, coupling_kernels.coupling))

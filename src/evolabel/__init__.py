@@ -4,6 +4,6 @@ from evolabel._utils.lazy import attach
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach(
-    __name__, {"classifier.estimator": ["EvolvingFuzzyClassifier"], "core.members.alarm": ["DriftAlarm"]}
+    __name__, {"classifier.estimator": ["EvolvingFuzzyClassifier"], "stages.drift.alarm": ["DriftAlarm"]}
 )
 __all__ += ["__version__"]

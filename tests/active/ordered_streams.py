@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.members.feedback.error_feedback import feedback_of
+from evolabel.stages.feedback.stage import feedback_of
 
 
 def ordered_stream(n=500, seed=0):

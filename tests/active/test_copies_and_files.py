@@ -8,7 +8,7 @@ import pytest
 from choices import pairs
 
 from evolabel.active import ActiveLearner
-from evolabel.core.edits import rule_edits
+from evolabel.stages.written_rules.edits import rule_edits
 
 
 def by_file(learner, folder):

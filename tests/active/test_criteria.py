@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evolabel.active import Ambiguity, Instability, Leverage, Novelty, SoftCount, VarianceReduction
 from evolabel.active.scoring.criteria import read_criteria
-from evolabel.core.row_statistics import RowStatistics
+from evolabel.active.scoring.row_statistics import RowStatistics
 
 
 class Seen:

@@ -6,10 +6,10 @@ from choices import only_quick
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, BudgetedLearner, RandomSelection, SimulatedAnnotator
-from evolabel.core.rules.events import SHIFTS
+from evolabel.core.events import SHIFTS
 from evolabel.errors import ParameterError
 from evolabel.evaluate import prequential
-from evolabel.kernels.members.alarm import CALM_COUNT
+from evolabel.stages.drift.loops.alarm import CALM_COUNT
 from evolabel.streams import Dataset
 
 INITIAL, FLIP, ROWS = 200, 700, 1100

@@ -7,9 +7,9 @@ from active.ordered_streams import feedback_of_classifier, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import put_classifier_together, take_classifier_apart
-from evolabel.core.feature_growth import grow_features
-from evolabel.core.members.feedback.error_feedback import ErrorFeedback
 from evolabel.errors import DataError
+from evolabel.model.growth import grow_features
+from evolabel.stages.feedback.stage import ErrorFeedback
 
 
 @pytest.mark.parametrize("rows", [0, 3, 40])

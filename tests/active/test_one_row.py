@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileSelector, SoftCount, VarianceReduction
 from evolabel.active.scoring import row_scorer
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.core.edits import rule_edits
+from evolabel.stages.written_rules.edits import rule_edits
 
 CRITERIA = [
     Ambiguity(),

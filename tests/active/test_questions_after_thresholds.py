@@ -7,7 +7,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, Ambiguity
-from evolabel.kernels.scores import FLOOR
+from evolabel.active.loops.scores import FLOOR
 
 WAYS = {"in one call of a kernel": 1, "many rows at once": 300}
 

@@ -19,8 +19,8 @@ from evolabel.adapters.dictionaries import (
     WaitingFeatures,
 )
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
-from evolabel.core.members.mixture import mixed_answers
 from evolabel.core.options import PAPER_PROFILE
+from evolabel.stages.drift.mixture import mixed_answers
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}
 NEEDED = 20

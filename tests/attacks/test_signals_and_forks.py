@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evolabel._utils.interrupts import deliver, held
-from evolabel.core.rules.events import Event
-from evolabel.core.second_moments import SecondMoments
+from evolabel.active.scoring.second_moments import SecondMoments
+from evolabel.core.events import Event
 
 
 @pytest.fixture

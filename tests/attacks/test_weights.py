@@ -8,9 +8,9 @@ import pytest
 from choices import pairs
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.initial.ridge import condition_ridge
-from evolabel.core.rules.conditioning import is_sound
 from evolabel.errors import DataError, EvolabelError
+from evolabel.model.start.ridge import condition_ridge
+from evolabel.stages.rules.conditioning import is_sound
 from evolabel.streams import DriftingStream
 
 pytestmark = pytest.mark.compiled  # numpy warns of the overflow that compiled code passes over
@@ -118,7 +118,7 @@ def test_a_warm_up_whose_end_fails_goes_on_with_better_rows(rows, monkeypatch):
         raise np.linalg.LinAlgError("singular")
 
     with monkeypatch.context() as patched:
-        patched.setattr("evolabel.core.model.StreamModel._end_warm_up", fail)
+        patched.setattr("evolabel.model.pipeline.StreamModel._end_warm_up", fail)
         with pytest.raises(np.linalg.LinAlgError):
             clf.partial_fit(X[19:20], Y[19:20])
     assert (clf.inner.any_model.warm_up.filled, clf.n_samples_seen_) == (19, 19)
@@ -132,7 +132,7 @@ def test_a_matrix_that_cannot_be_inverted_is_our_error(rows, monkeypatch):
     def fail(*_, **__):
         raise np.linalg.LinAlgError("singular")
 
-    monkeypatch.setattr("evolabel.core.rules.inverses.ridge_inverse", fail)
+    monkeypatch.setattr("evolabel.stages.rules.inverses.ridge_inverse", fail)
     with pytest.raises(DataError, match="sample_weight"):
         clf.partial_fit(X, Y, sample_weight=np.full(ROWS, 1e12))
     assert clf.n_samples_seen_ == 100

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.members.label_drift import LabelDrift
-from evolabel.core.rules.rule_base import EVENTS_KEPT
 from evolabel.errors import ParameterError
+from evolabel.model.label_drift import LabelDrift
+from evolabel.stages.rules.stage import EVENTS_KEPT
 
 FLIP = 1000
 ONLY_SLOW = {"slow": 1.0, "fast": 0.0, "linear": 0.0}

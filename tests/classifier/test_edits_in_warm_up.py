@@ -7,8 +7,8 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.core.initial.first_model import FEWEST_ROWS
 from evolabel.errors import DataError, EvolabelError, StateError
+from evolabel.model.start.first_model import FEWEST_ROWS
 from evolabel.streams import DriftingStream
 
 X, Y = DriftingStream(n_features=4, n_labels=3, drift_every=0, seed=2).take(300)

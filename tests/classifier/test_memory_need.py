@@ -10,11 +10,11 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.memory import memory_available
-from evolabel.core.memory_need import memory_need
 from evolabel.core.options import Options
-from evolabel.core.settings import kernel_settings
 from evolabel.errors import EvolabelError, OutOfMemoryError
-from evolabel.kernels.state import allocate
+from evolabel.stages.rules.arrays import allocate
+from evolabel.stages.rules.memory_need import memory_need
+from evolabel.stages.rules.settings import kernel_settings
 
 GIB = 2**30
 
@@ -22,7 +22,7 @@ GIB = 2**30
 @pytest.fixture
 def small_computer(monkeypatch):
     """A computer with 2 GiB of memory."""
-    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: 2 * GIB)
+    monkeypatch.setattr("evolabel.stages.rules.memory_need.memory_available", lambda: 2 * GIB)
 
 
 def wide(rows, features=5000):
@@ -71,7 +71,7 @@ def test_labels_that_do_not_fit_are_refused_and_nothing_changes(monkeypatch, sta
     X, Y = wide(40, 4)
     classifier = EvolvingFuzzyClassifier().fit(X, Y)
     before = state_of(classifier)
-    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: GIB)
+    monkeypatch.setattr("evolabel.stages.rules.memory_need.memory_available", lambda: GIB)
     with pytest.raises(OutOfMemoryError, match="4 features and 2000000 labels need"):
         classifier.partial_fit(X[:1], np.zeros((1, 2_000_000)))
     assert_same_state(state_of(classifier), before)
@@ -81,7 +81,7 @@ def test_features_of_dictionaries_that_do_not_fit_are_refused_and_nothing_change
     pytest.importorskip("river")
     from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
 
-    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: GIB // 3)
+    monkeypatch.setattr("evolabel.stages.rules.memory_need.memory_available", lambda: GIB // 3)
     many = {f"s{j}": float(j) for j in range(1000)}
     model = RiverEvolvingFuzzyClassifier(warm_up=4)
     with pytest.raises(OutOfMemoryError, match="1000 features and 1 labels need"):
@@ -96,7 +96,7 @@ def test_features_of_dictionaries_that_do_not_fit_are_refused_and_nothing_change
 
 
 def test_nothing_is_refused_where_the_memory_is_unknown(monkeypatch):
-    monkeypatch.setattr("evolabel.core.memory_need.memory_available", lambda: None)
+    monkeypatch.setattr("evolabel.stages.rules.memory_need.memory_available", lambda: None)
     assert EvolvingFuzzyClassifier().partial_fit(*wide(2)).n_samples_seen_ == 2  # rows are collected, no rules yet
 
 

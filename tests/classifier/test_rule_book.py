@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.stored.snapshot import take_apart
 from evolabel.errors import DataError, EvolabelError, ModelFileError, NotTrainedError, StateError
+from evolabel.model.storage.snapshot import take_apart
 from evolabel.persistence.model_file import read_model_file, write_model_file
 from evolabel.streams import DriftingStream
 

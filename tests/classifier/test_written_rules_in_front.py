@@ -9,10 +9,10 @@ from choices import all_but
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.core.feature_growth import grow_features, keep_features
 from evolabel.errors import DataError, ModelFileError, StateError
-from evolabel.explain.expert_reader import without_name
+from evolabel.model.growth import grow_features, keep_features
 from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.stages.written_rules.expert_reader import without_name
 
 FEATURES, LABELS = ["heat", "flow", "noise"], ["leak", "jam", "wear"]
 HOT = 'IF heat ABOVE 1 AND flow BETWEEN -1 AND 1 THEN leak LIKELY WITH CONFIDENCE 0.5 WEIGHT 20 CALLED "hot"'

@@ -10,7 +10,7 @@ from evolabel import __version__
 from evolabel._utils.install_command import install_command
 from evolabel.cli import doctor, installation
 from evolabel.cli.installation import Package
-from evolabel.kernels.cache_state import KernelCache
+from evolabel.engine.cache_state import KernelCache
 
 
 def test_doctor_lists_versions_kernels_packages_and_data(command, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from numba import config
 
 RUN = """
 import importlib, pkgutil, sys
-import evolabel.kernels
+import evolabel
 from numba.core.dispatcher import Dispatcher
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, with_budgets
 from evolabel.cli.learners import chosen_learners
@@ -17,8 +17,8 @@ from evolabel.evaluate import prequential
 from evolabel.streams import DriftingStream
 
 def loaded():
-    modules = [importlib.import_module(found.name) for found in pkgutil.iter_modules(
-        evolabel.kernels.__path__, "evolabel.kernels.")]
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(
+        evolabel.__path__, "evolabel.") if ".loops." in found.name or ".engine." in found.name]
     kernels = {name: kernel for module in modules for name, kernel in vars(module).items()
                if isinstance(kernel, Dispatcher)}
     return {(name, signature) for name, kernel in kernels.items() for signature in kernel.overloads}

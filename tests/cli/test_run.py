@@ -11,7 +11,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA
 from evolabel.baselines import LEARNERS
 from evolabel.cli.output import LiveBars, shift_table
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.evaluate import Repeated, Results, Summary
 from evolabel.evaluate.metrics import METRICS
 

@@ -7,7 +7,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.baselines import RunningPrior
-from evolabel.core.rules.events import SHIFTS, Event
+from evolabel.core.events import SHIFTS, Event
 from evolabel.errors import FileFormatError
 from evolabel.evaluate import Results, prequential
 from evolabel.evaluate.shifts import Episode, ShiftLog, episodes, event_from_values, event_values, reports_events

@@ -7,12 +7,12 @@ import pytest
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.members.mixture import mixed_weights
-from evolabel.core.rules.weights import answers
 from evolabel.explain.answer_parts import AnswerParts, answer_parts, parts_lines
 from evolabel.explain.outcomes import distinct_outcomes, left_out, rule_outcomes
 from evolabel.explain.shortening import reference_rows
-from evolabel.kernels.members.state import LINEAR
+from evolabel.stages.drift.arrays import LINEAR
+from evolabel.stages.drift.mixture import mixed_weights
+from evolabel.stages.rules.weights import answers
 
 pytestmark = pytest.mark.compiled
 

@@ -6,12 +6,12 @@ from pump_stream import FEATURES, LABELS, pump_rows
 from written_trees import PUMP, trees
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.members.threshold_rules.rule_notes import rule_note
-from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
+from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.explain import figures
 from evolabel.explain.event_words import noted_rule, with_rule_words
-from evolabel.explain.read_thresholds import TreeReader
-from evolabel.explain.tree_leaves import read_leaves
+from evolabel.stages.threshold_rules.leaves import read_leaves
+from evolabel.stages.threshold_rules.read_trees import TreeReader
+from evolabel.stages.threshold_rules.rule_notes import rule_note
 
 LEAVES = (
     ("pressure", 5.0, 0.1, 1), ("flow", np.inf, 0.0, 0), ("machine=M-01", 0.5, 0.5, 0),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.errors import DataError
 from evolabel.explain import figures
 from evolabel.explain.figures.canvas import MAX_SHOWN

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.members.label_drift import LabelDrift
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.errors import DataError, NotTrainedError, ParameterError
 from evolabel.explain import figures
 from evolabel.explain.figures.canvas import new_axes
+from evolabel.model.label_drift import LabelDrift
 
 
 class Scripted:

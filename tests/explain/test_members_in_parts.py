@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from following import bent_stream, classifier_of, flipped
 
-from evolabel.core.members.mixture import linear_scores
-from evolabel.explain.linear_part import linear_part
-from evolabel.kernels.members.state import BORN, IS_ON, LINEAR, NEVER, OFFSET
+from evolabel.stages.drift.arrays import BORN, IS_ON, LINEAR, NEVER, OFFSET
+from evolabel.stages.drift.mixture import linear_scores
+from evolabel.stages.drift.part import linear_part
 
 pytestmark = pytest.mark.compiled
 

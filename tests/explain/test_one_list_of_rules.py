@@ -7,13 +7,13 @@ import pytest
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.condition_words import RuleCondition, condition_words, driver_words
 from evolabel.explain.linear_rule import LinearLabel, LinearRule
 from evolabel.explain.outcomes import distinct_outcomes
-from evolabel.explain.read_thresholds import tree_reader
 from evolabel.explain.rules import NO_THRESHOLD, summary
 from evolabel.explain.shortening import measure_fidelity, reference_rows, shorten
-from evolabel.kernels.threshold_rules.state import IS_OPEN
+from evolabel.stages.threshold_rules.arrays import IS_OPEN
+from evolabel.stages.threshold_rules.read_trees import tree_reader
+from evolabel.words.condition_words import RuleCondition, condition_words, driver_words
 
 pytestmark = pytest.mark.compiled
 

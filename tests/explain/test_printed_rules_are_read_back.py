@@ -13,9 +13,7 @@ from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataWarning
-from evolabel.explain.expert_form import KNOWN_VALUE, NO, YES, Condition
-from evolabel.explain.expert_reader import read_form
-from evolabel.explain.threshold_rules import (
+from evolabel.stages.threshold_rules.words import (
     ADMITTED_TOO,
     NEVER_SEEN,
     NOT_ADMITTED,
@@ -24,6 +22,8 @@ from evolabel.explain.threshold_rules import (
     ThresholdRule,
     edge_text,
 )
+from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Condition
+from evolabel.stages.written_rules.expert_reader import read_form
 
 words = st.sampled_from(["oil", "pressure", "is", "and", "then", "or", "not", "missing", "(bar)", "below", "50%", "if"])
 odd = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6)

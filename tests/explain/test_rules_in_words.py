@@ -10,7 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
 from evolabel.explain.outcomes import rule_outcomes, strongest_drivers
 from evolabel.explain.rules import RuleCondition
-from evolabel.explain.terms import stream_terms
+from evolabel.stages.rules.stream_terms import stream_terms
 
 pd = pytest.importorskip("pandas")
 

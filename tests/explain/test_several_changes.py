@@ -6,8 +6,8 @@ from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import ParameterError
-from evolabel.explain.text_columns import column_and_value
 from evolabel.streams import DriftingStream
+from evolabel.words.text_columns import column_and_value
 
 pytestmark = [pytest.mark.compiled, pytest.mark.filterwarnings("ignore:X does not have valid feature names")]
 

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.members.mixture import mixed_weights
-from evolabel.core.rules.weights import answers
 from evolabel.errors import DataError
-from evolabel.explain.relevance import feature_relevance, squared_correlations
 from evolabel.explain.shortening import (
     ShortRules,
     answers_to,
@@ -20,6 +17,9 @@ from evolabel.explain.shortening import (
     reference_rows,
     shorten,
 )
+from evolabel.stages.drift.mixture import mixed_weights
+from evolabel.stages.rules.relevance import feature_relevance, squared_correlations
+from evolabel.stages.rules.weights import answers
 from evolabel.streams import DriftingStream
 
 PROFILES = [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper]

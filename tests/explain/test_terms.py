@@ -6,7 +6,8 @@ from washing_machine import SCALINGS
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError
-from evolabel.explain.terms import ANY, TERMS, Vocabulary, stream_terms
+from evolabel.stages.rules.stream_terms import stream_terms
+from evolabel.words.terms import ANY, TERMS, Vocabulary
 
 
 def skewed(rows, seed, shift=0.0):

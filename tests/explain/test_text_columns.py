@@ -8,8 +8,9 @@ import pytest
 from washing_machine import MODES, SCALINGS, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.rules.scaling import fit_scaler
-from evolabel.explain.text_columns import shares_on, text_features
+from evolabel.stages.scaling.stage import fit_scaler
+from evolabel.stages.scaling.words import shares_on
+from evolabel.words.text_columns import text_features
 
 SAYS = re.compile(r"mode is (not |sometimes )?(idle|spin|wash|very slow) \((\d+)% of its samples\)")
 

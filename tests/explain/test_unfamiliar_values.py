@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.core.seen_ranges import batch_ranges, merged_ranges, no_ranges
-from evolabel.kernels.ranges import first_outside, widen_ranges
+from evolabel.model.loops.ranges import first_outside, widen_ranges
+from evolabel.model.seen_ranges import batch_ranges, merged_ranges, no_ranges
 
 VALUES = st.sampled_from([-5.0, 0.0, 1.0, 2.0, 3.0, 1e9, np.nan])
 ROWS = hnp.arrays(np.float64, st.tuples(st.integers(0, 6), st.just(2)), elements=VALUES)

@@ -1,4 +1,4 @@
-"""Twin of `kernels.members.alarm`: one alarm as an object with named numbers."""
+"""Twin of `stages.drift.loops.alarm`: one alarm as an object with named numbers."""
 
 from math import exp, log, sqrt
 

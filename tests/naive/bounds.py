@@ -1,4 +1,4 @@
-"""Twins of `kernels.bounds`."""
+"""Twins of `engine.bounds`."""
 
 import numpy as np
 

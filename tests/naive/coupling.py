@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.kernels.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
+from evolabel.stages.rules.loops.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
 from evolabel.typing import FloatArray
 
 

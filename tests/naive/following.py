@@ -1,4 +1,4 @@
-"""Twin of `kernels.members.follow` and `core.members.following`: all members of a rule base whose rules stay.
+"""Twin of `stages.drift.loops.follow` and `stages.drift.stage`: all members of a rule base whose rules stay.
 
 Memberships come from the model. Everything else is written out: full matrices, no inverse is kept, nothing is pending.
 """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.kernels.paper.iteration import DIVERGED_ABOVE
+from evolabel.stages.rules.loops.paper.iteration import DIVERGED_ABOVE
 from evolabel.typing import FloatArray
 
 

@@ -1,8 +1,8 @@
-"""Twin of `kernels.known_sets`: sets in a dictionary, row by row."""
+"""Twin of `stages.decisions.loops.known_sets`: sets in a dictionary, row by row."""
 
 import numpy as np
 
-from evolabel.kernels.known_sets import FIRST_SHARE
+from evolabel.stages.decisions.loops.known_sets import FIRST_SHARE
 
 
 class NaiveSets:

@@ -1,4 +1,4 @@
-"""Twins of `kernels.learn` and `kernels.consequents`: the whole loop, with weights solved for anew at every answer."""
+"""Twins of `model.loops.learn` and `rules.loops.consequents`: the whole loop, weights solved anew at every answer."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Twins of `kernels.memberships`."""
+"""Twins of `stages.rules.loops.memberships`."""
 
 import numpy as np
 from scipy.special import softmax

@@ -1,8 +1,8 @@
-"""Twins of `kernels.moments`."""
+"""Twins of `stages.rules.loops.moments`."""
 
 import numpy as np
 
-from evolabel.kernels.state import Settings
+from evolabel.stages.rules.arrays import Settings
 from evolabel.typing import FloatArray
 from naive.rule_distances import degrees
 from naive.slots import Slot, empty_slot

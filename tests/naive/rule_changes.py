@@ -1,4 +1,4 @@
-"""Twins of `core.rules.slots`: creation, merging and removal of rules, and upkeep."""
+"""Twins of `stages.rules.slots`: creation, merging and removal of rules, and upkeep."""
 
 import numpy as np
 

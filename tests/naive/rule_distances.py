@@ -1,8 +1,8 @@
-"""Twins of the distances of `kernels.memberships` and `kernels.paper.rotated`: whole covariance matrices, no bounds."""
+"""Twins of the distances of `memberships` and `paper.rotated`: whole covariance matrices, no bounds."""
 
 import numpy as np
 
-from evolabel.kernels.state import RULES, RuleArrays, Settings
+from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings
 from evolabel.typing import FloatArray
 from naive.memberships import distances, observed_weight
 from naive.rotated import conditional_mean, marginal_square

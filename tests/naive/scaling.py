@@ -1,4 +1,4 @@
-"""Twin of `kernels.scaling`."""
+"""Twin of `stages.scaling.loops.scale`."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Twins of `kernels.selection`: windows as lists, sorted anew at every row."""
+"""Twins of `active.loops.selection`: windows as lists, sorted anew at every row."""
 
 
 def bundled(order, chosen, least):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evolabel.kernels.state import Settings
+from evolabel.stages.rules.arrays import Settings
 from evolabel.typing import FloatArray
 
 

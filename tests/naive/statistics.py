@@ -1,4 +1,4 @@
-"""Twins of `kernels.statistics`."""
+"""Twins of `stages.rules.loops.statistics`."""
 
 import numpy as np
 

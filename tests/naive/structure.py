@@ -1,11 +1,11 @@
-"""Twins of `kernels.structure`."""
+"""Twins of `stages.rules.loops.structure`."""
 
 from itertools import combinations
 
 import numpy as np
 
-from evolabel.kernels.state import RULES, RuleArrays, Settings
-from evolabel.kernels.structure import MIN_WINNERS, WINNER_WINDOW
+from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings
+from evolabel.stages.rules.loops.structure import MIN_WINNERS, WINNER_WINDOW
 from evolabel.typing import FloatArray
 from naive.slots import NaiveRules, Slot
 

@@ -1,4 +1,4 @@
-"""Twins of `kernels.lanes` and of the inner products built on it: exact arithmetic, rounded where a kernel rounds."""
+"""Twins of `engine.lanes` and of the inner products built on it: exact arithmetic, rounded where a kernel rounds."""
 
 from fractions import Fraction
 

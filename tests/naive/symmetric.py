@@ -1,4 +1,4 @@
-"""Twins of `kernels.symmetric`."""
+"""Twins of `engine.symmetric`."""
 
 import numpy as np
 

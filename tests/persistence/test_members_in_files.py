@@ -5,10 +5,11 @@ import pytest
 from following import bent_stream, classifier_of, flipped, state_of
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.batch import Batch
-from evolabel.core.stored.snapshot import put_together, take_apart
+from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ModelFileError
-from evolabel.kernels.members.state import (
+from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.persistence.model_file import read_model_file, write_model_file
+from evolabel.stages.drift.arrays import (
     BORN,
     CUT,
     IS_ON,
@@ -19,7 +20,6 @@ from evolabel.kernels.members.state import (
     SLOW_START,
     MemberArrays,
 )
-from evolabel.persistence.model_file import read_model_file, write_model_file
 
 pytestmark = pytest.mark.compiled
 

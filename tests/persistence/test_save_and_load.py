@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.stored.snapshot import take_apart
 from evolabel.errors import ModelWriteError
+from evolabel.model.storage.snapshot import take_apart
 
 
 def assert_same_model(one, other):

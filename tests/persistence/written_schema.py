@@ -15,9 +15,9 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.active.selection import SELECTORS
 from evolabel.classifier.storage import classifier_bytes
-from evolabel.core.rules.slots import PER_SLOT
 from evolabel.persistence.model_file import read_model_bytes
 from evolabel.persistence.schemas import SCHEMA
+from evolabel.stages.rules.slots import PER_SLOT
 
 FILE = Path(__file__).parent / f"files/schema-{SCHEMA}.txt"
 P, K = 5, 3

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.evaluate import Point, Repeated, Results, Summary
 from evolabel.report.figures import new_axes, trend_lines
 

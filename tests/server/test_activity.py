@@ -5,7 +5,7 @@ import re
 import pytest
 from sqlalchemy import delete, select, update
 
-from evolabel.core.rules.events import EDITS, EVENT_KINDS, Event
+from evolabel.core.events import EDITS, EVENT_KINDS, Event
 from evolabel.server.contexts import verbs
 from evolabel.server.contexts.questions import judged_answers
 from evolabel.server.contexts.rule_events import event_facts

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.server.contexts import verbs
 from evolabel.server.web.rule_rows import PartsRow, life_line, parts_rows
 from server.people import add_person, browser, post

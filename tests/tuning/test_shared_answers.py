@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.core.initial import batch_phase
-from evolabel.core.rules.proximal import minimise_all
+from evolabel.model.start import batch_phase
+from evolabel.stages.rules.proximal import minimise_all
 from evolabel.streams import DriftingStream
 from evolabel.tuning import shared
 from evolabel.tuning.grid import Grid

@@ -18,10 +18,10 @@ from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket
 from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.core.empty_rows import base_probabilities
-from evolabel.core.members.feedback.error_feedback import Correction
-from evolabel.core.protocols import Model
 from evolabel.errors import DataError, DataTypeError, ParameterError
+from evolabel.model.empty_rows import base_probabilities
+from evolabel.stages.feedback.stage import Correction
+from evolabel.stages.protocols import Model
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

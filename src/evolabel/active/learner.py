@@ -21,9 +21,9 @@ from evolabel.classifier.learning import OnEvent
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
-from evolabel.core.members.label_drift import restart_alarms
-from evolabel.core.protocols import Model
 from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.model.label_drift import restart_alarms
+from evolabel.stages.protocols import Model
 from evolabel.streams.tabular.column_coding import ColumnCoding
 
 

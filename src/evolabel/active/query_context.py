@@ -9,10 +9,10 @@ from evolabel.active.scoring.new_labels import NewLabelExploration
 from evolabel.active.scoring.row_context import NO_CONTEXT, RowContext
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.core.array_checks import check_arrays, check_names, flags, inside
-from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
-from evolabel.core.protocols import Model
-from evolabel.core.stored.named_arrays import part_of, prefixed
-from evolabel.kernels.feedback import PRIOR_ERRORS
+from evolabel.model.storage.named_arrays import part_of, prefixed
+from evolabel.stages.feedback.loops.feedback import PRIOR_ERRORS
+from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of
+from evolabel.stages.protocols import Model
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 # Water quality in 35 other orders of its rows, 10 % of the answers, points of PA / AP gained over no urgency

@@ -34,9 +34,9 @@ from evolabel.core.array_checks import (
     require,
     size_of,
 )
-from evolabel.core.stored.fact_checks import StoredFacts
-from evolabel.core.stored.named_arrays import part_of, prefixed
 from evolabel.errors import DataError, ModelFileError, ModelWriteError
+from evolabel.model.storage.fact_checks import StoredFacts
+from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.persistence.model_file import (
     model_bytes,
     model_checksum,

@@ -14,17 +14,17 @@ from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_f
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
 from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.row_scorer import RowScorer
+from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.scoring.scored_rows import ScoredRows, ScoringContext
 from evolabel.active.scoring.unlabelled import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.classifier.inner import ClassifierInner, FittedModel
-from evolabel.core.members.label_drift import doubts
-from evolabel.core.protocols import Model
-from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import StateError
 from evolabel.explain.unfamiliar import describe_unfamiliar
+from evolabel.model.label_drift import doubts
+from evolabel.stages.protocols import Model
 from evolabel.streams.tabular.column_coding import Unseen
 from evolabel.typing import BoolArray, FloatArray
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix
+from evolabel.engine.bounds import MAX_VALUE, first_bad_label, first_bad_sample
 from evolabel.errors import DataError, DataTypeError
-from evolabel.kernels.bounds import MAX_VALUE, first_bad_label, first_bad_sample
 from evolabel.typing import FloatArray
 
 Values = Mapping[Hashable, Any]

@@ -7,12 +7,12 @@ import numpy as np
 from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
-from evolabel.core.batch import Batch
-from evolabel.core.feature_growth import grow_features, keep_features
-from evolabel.core.initial.cold_start import WarmUp
-from evolabel.core.members.mixture import mixed_answers
-from evolabel.core.memory_need import check_memory
-from evolabel.core.protocols import Model
+from evolabel.core.rows import Batch
+from evolabel.model.growth import grow_features, keep_features
+from evolabel.model.start.cold_start import WarmUp
+from evolabel.stages.drift.mixture import mixed_answers
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.memory_need import check_memory
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:

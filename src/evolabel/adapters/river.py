@@ -8,7 +8,7 @@ from evolabel._utils.validation import check_number
 from evolabel.adapters.dictionaries import ClassColumns, LabelColumns, Values
 from evolabel.adapters.dictionary_model import DictionaryModel
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.core.members.alarm import DriftAlarm
+from evolabel.stages.drift.alarm import DriftAlarm
 
 base = optional.load("river.base", "river", "the river adapter")
 

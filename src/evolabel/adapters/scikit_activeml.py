@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from evolabel._utils import optional
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, read_criteria, score_table
+from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.active.selection import TokenSelector
 from evolabel.active.selection.selector import by_label
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.samples import note_empty, rows_without_features
-from evolabel.core.row_statistics import RowStatistics
 from evolabel.errors import DataTypeError, ParameterError
 from evolabel.typing import FloatArray
 

@@ -12,10 +12,10 @@ from evolabel.baselines.label_counts import LabelCounts
 from evolabel.classifier.safe_calls import unchanged_on_error
 from evolabel.classifier.samples import note_empty, read_unchecked, rows_without_features
 from evolabel.classifier.targets import LabelMatrix, read_targets
-from evolabel.core.batch import Batch
-from evolabel.core.initial.cold_start import WarmUp
+from evolabel.core.rows import Batch
 from evolabel.errors import DataError, NotTrainedError
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
+from evolabel.model.start.cold_start import WarmUp
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _NO_SCORES = np.empty((0, 0))

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from evolabel.baselines.base import StreamLearner
 from evolabel.baselines.label_counts import LabelCounts
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.core.batch import Batch
-from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
+from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ParameterError
+from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of
 from evolabel.typing import FloatArray
 
 

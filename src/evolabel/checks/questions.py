@@ -11,12 +11,12 @@ import numpy as np
 from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
 from evolabel.active.scoring.criteria import CRITERIA, Criterion, read_criteria, score_table
+from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection import SELECTORS, Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.checks.comparison import N_INITIAL, ROUNDING, expected_to_work, require, require_same, small_stream
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.core.row_statistics import RowStatistics
 from evolabel.typing import FloatArray
 
 _N_FEATURES, _N_LABELS = 4, 3

@@ -15,13 +15,13 @@ from evolabel.checks.comparison import (
     small_stream,
     with_gaps,
 )
-from evolabel.core.batch import Batch, Memberships
-from evolabel.core.protocols import Member, Refiner
+from evolabel.core.rows import Batch, Memberships
+from evolabel.stages.protocols import Member, Refiner
 from evolabel.typing import FloatArray
 
 
 def check_member(member: Member, *, n_features: int = 4, n_labels: int = 3, n_rules: int = 5) -> None:
-    """Raise AssertionError if `member` does not keep what the stages of a model rely on (`core.protocols.Member`).
+    """Raise AssertionError if `member` does not keep what the stages of a model rely on (`stages.protocols.Member`).
 
     Checked are: shape of the outputs, finite outputs, `answer` neither changes the member nor reads labels, rows at
     once like row by row, the same run twice gives the same outputs, arrays passed are not changed; with missing
@@ -57,11 +57,11 @@ def check_member(member: Member, *, n_features: int = 4, n_labels: int = 3, n_ru
     rng = np.random.default_rng(1)
     D = rng.exponential(size=(N_ROWS, n_rules))
     psi = np.exp(-D) / np.exp(-D).sum(axis=1, keepdims=True)
-    _check_stage(member, "evolabel.core.protocols.Member", _batch(n_features, n_labels), Memberships(psi, D))
+    _check_stage(member, "evolabel.stages.protocols.Member", _batch(n_features, n_labels), Memberships(psi, D))
 
 
 def check_refiner(refiner: Refiner, *, n_features: int = 4, n_labels: int = 3) -> None:
-    """Raise AssertionError if `refiner` does not keep what the stages of a model rely on (`core.protocols.Refiner`).
+    """Raise AssertionError if `refiner` does not keep what the stages of a model rely on (`stages.protocols.Refiner`).
 
     The checks are those of `check_member`, with the outputs of the members instead of memberships.
 
@@ -80,11 +80,11 @@ def check_refiner(refiner: Refiner, *, n_features: int = 4, n_labels: int = 3) -
     Examples
     --------
     >>> from evolabel.checks import check_refiner
-    >>> from evolabel.core.members.feedback.error_feedback import ErrorFeedback
+    >>> from evolabel.stages.feedback.stage import ErrorFeedback
     >>> check_refiner(ErrorFeedback())
     """
     f = np.random.default_rng(1).uniform(-0.2, 1.2, (N_ROWS, n_labels))
-    _check_stage(refiner, "evolabel.core.protocols.Refiner", _batch(n_features, n_labels), f)
+    _check_stage(refiner, "evolabel.stages.protocols.Refiner", _batch(n_features, n_labels), f)
 
 
 def _check_stage(stage: Any, interface: str, batch: Batch, given: Any) -> None:

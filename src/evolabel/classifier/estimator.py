@@ -14,10 +14,10 @@ from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_one_row, read_encoded, usable_values
 from evolabel.classifier.scoring import share_right
 from evolabel.classifier.targets import ClassCodes, joined, places
-from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
-from evolabel.core.merge_models import empty_like, merge
 from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import DataTypeError
+from evolabel.model.merge import empty_like, merge
+from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 

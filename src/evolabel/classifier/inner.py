@@ -27,21 +27,21 @@ from evolabel.classifier.samples import (
 )
 from evolabel.classifier.state import ClassifierState
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
-from evolabel.core.batch import Batch
-from evolabel.core.initial.first_model import FEWEST_ROWS
-from evolabel.core.members.feedback.error_feedback import ErrorFeedback
-from evolabel.core.members.mixture import corrected
-from evolabel.core.memory_need import check_memory
-from evolabel.core.model import StreamModel
+from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.core.options import Options, option_names
-from evolabel.core.protocols import Model
-from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
-from evolabel.core.rules.scaling import Scaler
+from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
-from evolabel.explain.text_columns import text_features
+from evolabel.model.pipeline import StreamModel
+from evolabel.model.start.first_model import FEWEST_ROWS
+from evolabel.stages.drift.mixture import corrected
+from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.memory_need import check_memory
+from evolabel.stages.scaling.stage import Scaler
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
 from evolabel.typing import BoolArray, FloatArray
+from evolabel.words.text_columns import text_features
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
@@ -228,7 +228,7 @@ class ClassifierInner:
         events: Sequence[Event] = [*islice(rules.events, kept - new, None)]
         if any(event.kind in THRESHOLD_CHANGES for event in events):
             from evolabel.explain.event_words import with_rule_words
-            from evolabel.explain.read_thresholds import tree_reader
+            from evolabel.stages.threshold_rules.read_trees import tree_reader
 
             events = with_rule_words(list(rules.events), tree_reader(self.any_model, *names), kept - new)
         return [event.named(*names) for event in events]

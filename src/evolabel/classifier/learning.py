@@ -26,13 +26,13 @@ from evolabel.classifier.samples import (
     without_unsure,
 )
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets, announced, checked_labels, read_targets
-from evolabel.core.batch import NO_WEIGHTS, NOT_GIVEN, Batch
-from evolabel.core.calibration.calibration import DEFAULT_COVERAGE, check_coverage
-from evolabel.core.memory_need import check_memory
-from evolabel.core.model import CHUNK
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
+from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.errors import DataError
-from evolabel.kernels.calibration.maps import LEAST_SHARE
+from evolabel.model.pipeline import CHUNK
+from evolabel.stages.calibration.loops.maps import LEAST_SHARE
+from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
+from evolabel.stages.rules.memory_need import check_memory
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from evolabel.classifier.samples import (
 )
 from evolabel.classifier.state import ClassifierState
 from evolabel.classifier.targets import ClassCodes
-from evolabel.core.empty_rows import base_probabilities
-from evolabel.core.members.label_drift import LabelDrift, label_drifts
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
+from evolabel.model.empty_rows import base_probabilities
+from evolabel.model.label_drift import LabelDrift, label_drifts
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evolabel.classifier.inner import ClassifierInner
     from evolabel.classifier.rule_book import RuleBook
     from evolabel.explain.answer_parts import AnswerParts
-    from evolabel.explain.relevance import Relevance
     from evolabel.explain.rules import RuleSet
+    from evolabel.stages.rules.relevance import Relevance
 
 
 class Properties:
@@ -46,7 +46,7 @@ class Properties:
     @exclusive
     def relevance_(self) -> "Relevance":
         """Share of each label that every feature explains alone."""
-        from evolabel.explain.relevance import feature_relevance
+        from evolabel.stages.rules.relevance import feature_relevance
 
         return feature_relevance(self._state.trained_model(), self.inner.feature_names, self._state.targets.names)
 

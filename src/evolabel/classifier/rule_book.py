@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
-from evolabel.core.edits import rule_edits
-from evolabel.core.edits.expert_rules import RuleSpec
-from evolabel.core.edits.inverse import InverseEdit, inverse_of_last, take_back
-from evolabel.core.edits.undo import undo
-from evolabel.core.edits.written_edits import add_written, move_rule
-from evolabel.core.model import StreamModel
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.errors import DataError
-from evolabel.explain.expert_form import ExpertRule
-from evolabel.explain.expert_reader import read_form, text_of
-from evolabel.explain.expert_region import resolve, spec_of
-from evolabel.explain.rule_forms import form_of
-from evolabel.explain.terms import stream_terms
+from evolabel.model.pipeline import StreamModel
+from evolabel.stages.rules.stream_terms import stream_terms
+from evolabel.stages.written_rules.edits import rule_edits
+from evolabel.stages.written_rules.edits.expert_rules import RuleSpec
+from evolabel.stages.written_rules.edits.inverse import InverseEdit, inverse_of_last, take_back
+from evolabel.stages.written_rules.edits.undo import undo
+from evolabel.stages.written_rules.edits.written_edits import add_written, move_rule
+from evolabel.stages.written_rules.expert_form import ExpertRule
+from evolabel.stages.written_rules.expert_reader import read_form, text_of
+from evolabel.stages.written_rules.expert_region import resolve, spec_of
+from evolabel.stages.written_rules.rule_forms import form_of
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier

@@ -13,11 +13,11 @@ from evolabel import errors
 from evolabel._utils.validation import check_number
 from evolabel.classifier.deciding import RowDecisions, as_thresholds, named_weights
 from evolabel.classifier.targets import ClassCodes, Targets
-from evolabel.core.batch import Batch
-from evolabel.core.decisions.class_weights import decide_weighted, weighted_thresholds
-from evolabel.core.decisions.known_sets import KnownSets
-from evolabel.core.model import StreamModel
+from evolabel.core.rows import Batch
 from evolabel.errors import StateError
+from evolabel.model.pipeline import StreamModel
+from evolabel.stages.decisions.class_weights import decide_weighted, weighted_thresholds
+from evolabel.stages.decisions.known_sets import KnownSets
 from evolabel.typing import BoolArray, FloatArray
 
 _RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills

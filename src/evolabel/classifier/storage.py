@@ -12,14 +12,14 @@ import numpy as np
 from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.array_checks import inside
-from evolabel.core.members.feedback.error_feedback import ErrorFeedback, feedback_of
-from evolabel.core.model import StreamModel
-from evolabel.core.stored.fact_checks import StoredFacts
-from evolabel.core.stored.named_arrays import part_of, prefixed
-from evolabel.core.stored.snapshot import put_together, read_weights, take_apart
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
+from evolabel.model.pipeline import StreamModel
+from evolabel.model.storage.fact_checks import StoredFacts
+from evolabel.model.storage.named_arrays import part_of, prefixed
+from evolabel.model.storage.snapshot import put_together, read_weights, take_apart
 from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file
 from evolabel.persistence.schemas import remedy
+from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import parse_times
 from evolabel.typing import Arrays

@@ -18,8 +18,8 @@ from evolabel.cli.source import DataSource, open_source, split_names
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.learner import Learner, stable_repr
-from evolabel.explain.markup import markdown_text
 from evolabel.streams import Dataset
+from evolabel.words.markup import markdown_text
 
 _SETS = "emotions,yeast,water-quality,birds,mediamill-5k"
 _RIVALS = "tuned,macro-f1,paper-tuned,ovr,chain,static,paper,rfwls,rls,knn,prior,river-br-lr,river-cc-lr,forest"

@@ -9,10 +9,10 @@ from cyclopts import Group, Parameter
 from evolabel._utils.text import counted, first_names
 from evolabel.cli.output import print_message
 from evolabel.errors import ParameterError
-from evolabel.explain.text_columns import text_features
 from evolabel.streams import Dataset, LabelColumn
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import FloatArray
+from evolabel.words.text_columns import text_features
 
 _MAX_SHARE = 0.5  # of the columns; if more of them are 0 and 1, they are the features of this file
 

@@ -9,8 +9,8 @@ import evolabel
 from evolabel._utils.install_command import install_command
 from evolabel.cli.installation import needed_packages, optional_packages
 from evolabel.cli.output import print_json
+from evolabel.engine.cache_state import kernel_cache
 from evolabel.errors import MissingDependencyError
-from evolabel.kernels.cache_state import kernel_cache
 from evolabel.streams.named.catalogue import dataset_names, find_entry
 from evolabel.streams.named.download import cache_folder, data_folder
 from evolabel.streams.named.load import is_at_hand

@@ -9,7 +9,7 @@ from evolabel.cli.output import check_folder, print_message
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
-from evolabel.explain.markup import escape, page
+from evolabel.words.markup import escape, page
 
 _DOTS_PER_INCH = 150
 

@@ -25,13 +25,13 @@ from rich.text import Text
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
 from evolabel._utils.text import counted, one_line
-from evolabel.core.rules.events import SHIFTS, Event
+from evolabel.core.events import SHIFTS, Event
 from evolabel.errors import ParameterError
 from evolabel.evaluate import METRICS, RankingRow, Repeated, Spread, best_value
 from evolabel.evaluate import Progress as Step
 from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.shifts import episodes
-from evolabel.explain import markup
+from evolabel.words import markup
 
 REPORT_PACKAGES = {"matplotlib": "report", "jinja2": "report"}
 """Optional packages that a report needs, and the extra that installs them."""

@@ -6,9 +6,9 @@ from contextlib import suppress
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.engine.progress import silenced
 from evolabel.errors import EvolabelError
 from evolabel.evaluate import Learner, prequential
-from evolabel.kernels.progress import silenced
 from evolabel.streams import DriftingStream
 
 _ROWS = 400  # enough for every rare event (rules removed, errors that repeat) to happen once

@@ -6,7 +6,7 @@ and an error is better than a write beyond an array.
 
 import numpy as np
 
-from evolabel.core.batch import Batch
+from evolabel.core.rows import Batch
 from evolabel.errors import InternalError
 from evolabel.typing import AnyArray, FloatArray
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.core.members.alarm import DriftAlarm
+from evolabel.stages.drift.alarm import DriftAlarm
 from evolabel.typing import FloatArray
 
 

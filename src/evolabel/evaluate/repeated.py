@@ -11,7 +11,7 @@ import numpy as np
 
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.paths import as_path
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import nan_to_none
 from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics, pooled_scores

@@ -1,10 +1,10 @@
-"""Shifts of the stream that a learner has reported (`core.rules.events`): collected, in pairs, and as plain values."""
+"""Shifts of the stream that a learner has reported (`core.events`): collected, in pairs, and as plain values."""
 
 from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import Any, NamedTuple
 
-from evolabel.core.rules.events import SHIFTS, Event
+from evolabel.core.events import SHIFTS, Event
 
 EventCallback = Callable[[str, Event], object]
 """Function of the name of a learner and one of its events."""

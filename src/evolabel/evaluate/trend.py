@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.evaluate.formats import nan_to_none
 from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics
 from evolabel.evaluate.learner import LearnerAnswers

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import one_line
-from evolabel.core.members.following import FollowingRules
-from evolabel.core.protocols import Model
 from evolabel.explain.shortening import reference_rows
-from evolabel.kernels.threshold_rules.state import IS_OPEN, LEARNED, MAIN_ROWS, SAY
+from evolabel.stages.drift.stage import FollowingRules
+from evolabel.stages.protocols import Model
+from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, SAY
 from evolabel.typing import BoolArray, FloatArray
 
 CLAIMED_FROM = 0.5  # rules are printed for a label if more than this share of its answers is theirs

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.members.mixture import as_read
-from evolabel.core.protocols import Model
 from evolabel.explain.changed_rows import (
     FeatureChange,
     Texts,
@@ -19,7 +17,9 @@ from evolabel.explain.changed_rows import (
     sized_change,
     turned_value,
 )
-from evolabel.explain.terms import scaled_moments
+from evolabel.stages.drift.mixture import as_read
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stream_terms import scaled_moments
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _MAX_SEARCHED = 64  # features, those whose slope times spread is largest

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.core.protocols import Model
-from evolabel.explain.terms import scaled_moments
-from evolabel.explain.text_columns import flag_features, text_columns
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stream_terms import scaled_moments
 from evolabel.typing import FloatArray
+from evolabel.words.text_columns import flag_features, text_columns
 
 DIGITS = 4  # printed of a value; more where the change is smaller
 _TINY = float(np.finfo(np.float64).tiny)  # what is smaller is printed with the digits of the change: it lies beside 0

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.core.members.mixture import as_read, corrected
-from evolabel.core.protocols import Model
 from evolabel.explain.change_search import TurnFunction, search_changes
 from evolabel.explain.changed_rows import (
     DIGITS,
@@ -30,8 +28,10 @@ from evolabel.explain.changed_rows import (
     turned_value,
 )
 from evolabel.explain.shortening import Threshold
-from evolabel.explain.terms import scaled_moments
-from evolabel.explain.threshold_path import PathEdge
+from evolabel.stages.drift.mixture import as_read, corrected
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stream_terms import scaled_moments
+from evolabel.stages.threshold_rules.path import PathEdge
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _MAX_TRIED = 5  # features per label that the whole model is tried on, those of the smallest changes

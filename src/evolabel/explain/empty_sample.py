@@ -4,12 +4,12 @@ from math import inf
 
 import numpy as np
 
-from evolabel.core.empty_rows import base_probabilities
-from evolabel.core.protocols import Model
 from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.prediction import NO_FEATURE, Explanation
 from evolabel.explain.shortening import Threshold
-from evolabel.explain.terms import stream_terms
+from evolabel.model.empty_rows import base_probabilities
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.typing import FloatArray
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from evolabel._utils.json_text import parse_json
-from evolabel.core.rules.events import THRESHOLD_CHANGES, Event
-from evolabel.explain.read_thresholds import TreeReader
-from evolabel.explain.threshold_rules import ThresholdRule
-from evolabel.explain.tree_leaves import EVERYWHERE, Box, cut_side
+from evolabel.core.events import THRESHOLD_CHANGES, Event
+from evolabel.stages.threshold_rules.leaves import EVERYWHERE, Box, cut_side
+from evolabel.stages.threshold_rules.read_trees import TreeReader
+from evolabel.stages.threshold_rules.words import ThresholdRule
 
 
 def with_rule_words(events: Sequence[Event], trees: TreeReader | None, first: int = 0) -> list[Event]:

@@ -5,23 +5,23 @@ from functools import partial
 
 import numpy as np
 
-from evolabel.core.members.feedback.error_feedback import Correction
-from evolabel.core.members.label_drift import labels_in_drift
-from evolabel.core.members.mixture import corrected
-from evolabel.core.members.sensor_corrections import sensor_corrections
-from evolabel.core.protocols import Model
-from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import StateError
 from evolabel.explain.counterfactuals import find_counterfactuals
-from evolabel.explain.linear_part import linear_part
 from evolabel.explain.novelty_check import check_novelty
 from evolabel.explain.prediction import Explanation
-from evolabel.explain.read_thresholds import tree_reader
-from evolabel.explain.rule_part import rule_part
 from evolabel.explain.shortening import Threshold
-from evolabel.explain.terms import stream_terms
-from evolabel.explain.threshold_path import threshold_paths
-from evolabel.explain.written_rules import deciding_rules, edges_to_cross, refined_parts
+from evolabel.model.label_drift import labels_in_drift
+from evolabel.stages.drift.mixture import corrected
+from evolabel.stages.drift.part import linear_part
+from evolabel.stages.feedback.stage import Correction
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.part import rule_part
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.stream_terms import stream_terms
+from evolabel.stages.sensors.stage import sensor_corrections
+from evolabel.stages.threshold_rules.path import threshold_paths
+from evolabel.stages.threshold_rules.read_trees import tree_reader
+from evolabel.stages.written_rules.words import deciding_rules, edges_to_cross, refined_parts
 from evolabel.typing import FloatArray
 
 Correct = Callable[[FloatArray], Correction | None]

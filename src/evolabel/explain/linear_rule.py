@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import one_line
-from evolabel.core.members.following import FollowingRules
-from evolabel.core.members.sensor_corrections import sensor_corrections
-from evolabel.core.protocols import Model
 from evolabel.explain.answer_parts import AnswerParts
-from evolabel.explain.condition_words import driver_words
-from evolabel.explain.corrected_names import Corrections, correction_note
-from evolabel.explain.markup import escape, markdown_text
-from evolabel.explain.text_columns import flag_features, text_features
+from evolabel.stages.drift.stage import FollowingRules
+from evolabel.stages.protocols import Model
+from evolabel.stages.sensors.stage import sensor_corrections
+from evolabel.words.condition_words import driver_words
+from evolabel.words.corrected_names import Corrections, correction_note
+from evolabel.words.markup import escape, markdown_text
+from evolabel.words.text_columns import flag_features, text_features
 
 _MIN_WEIGHT = 0.01  # smallest weight of the rule in the outputs of a label that is shown
 _MAX_FEATURES = 3

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evolabel.core.protocols import Model
-from evolabel.core.settings import kernel_settings
-from evolabel.kernels.compile import interpreted
-from evolabel.kernels.state import Settings
-from evolabel.kernels.structure import novelty_bound
+from evolabel.engine.compile import interpreted
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.arrays import Settings
+from evolabel.stages.rules.loops.structure import novelty_bound
+from evolabel.stages.rules.settings import kernel_settings
 from evolabel.typing import FloatArray
 
 _novelty_bound = interpreted(novelty_bound)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evolabel.explain.answer_parts import AnswerParts, some_names
-from evolabel.explain.condition_words import driver_words
 from evolabel.typing import FloatArray
+from evolabel.words.condition_words import driver_words
 
 _MAX_LABELS = 5
 _MIN_APART = 0.25  # standard deviations of a label between its share in the rule and its usual one

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import counted, one_line
-from evolabel.explain.corrected_names import Corrections, correction_note, correction_values
 from evolabel.explain.counterfactuals import Counterfactual, change_texts
-from evolabel.explain.markup import bold, code, escape, page
 from evolabel.explain.novelty_check import NoveltyCheck
-from evolabel.explain.quoted_names import printed_name
 from evolabel.explain.shortening import Threshold, labels_on
-from evolabel.explain.terms import Vocabulary
-from evolabel.explain.text_columns import column_and_value, value_words
-from evolabel.explain.threshold_path import ThresholdPath
-from evolabel.explain.threshold_rules import Style
-from evolabel.explain.written_rules import WrittenRule
+from evolabel.stages.threshold_rules.path import ThresholdPath
+from evolabel.stages.threshold_rules.words import Style
+from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.typing import BoolArray, FloatArray, IntArray
+from evolabel.words.corrected_names import Corrections, correction_note, correction_values
+from evolabel.words.markup import bold, code, escape, page
+from evolabel.words.quoted_names import printed_name
+from evolabel.words.terms import Vocabulary
+from evolabel.words.text_columns import column_and_value, value_words
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
 _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5

@@ -4,12 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evolabel.core.members.mixture import as_read, mixed_label_shares
-from evolabel.core.members.sensor_corrections import sensor_corrections
-from evolabel.core.protocols import Model
 from evolabel.explain import shortening
 from evolabel.explain.answer_parts import AnswerParts, answer_parts, recent_rows, recent_shares
-from evolabel.explain.condition_words import RuleCondition
 from evolabel.explain.linear_rule import read_linear_rule
 from evolabel.explain.outcomes import (
     Driver,
@@ -19,14 +15,20 @@ from evolabel.explain.outcomes import (
     strongest_drivers,
     without_contradicted,
 )
-from evolabel.explain.read_thresholds import LONG_ENOUGH, TreeReader, tree_reader
 from evolabel.explain.rules import Rule, RuleSet
 from evolabel.explain.shortening import Decide
-from evolabel.explain.terms import ANY, TERMS, Vocabulary, readings, scaled_moments, stream_terms
-from evolabel.explain.text_columns import shares_on, text_columns
-from evolabel.explain.written_rules import read_written_rules
-from evolabel.kernels.threshold_rules.state import LEARNED
+from evolabel.stages.drift.mixture import as_read, mixed_label_shares
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stream_terms import readings, scaled_moments, stream_terms
+from evolabel.stages.scaling.words import shares_on
+from evolabel.stages.sensors.stage import sensor_corrections
+from evolabel.stages.threshold_rules.arrays import LEARNED
+from evolabel.stages.threshold_rules.read_trees import LONG_ENOUGH, TreeReader, tree_reader
+from evolabel.stages.written_rules.words import read_written_rules
 from evolabel.typing import BoolArray, FloatArray
+from evolabel.words.condition_words import RuleCondition
+from evolabel.words.terms import ANY, TERMS, Vocabulary
+from evolabel.words.text_columns import text_columns
 
 _DRAWN_ROWS = 20  # rows drawn from each rule, to see what the model answers there
 _FEWEST_COVERED = 10  # rows in the printed conditions from which on what the model predicts for them is compared

@@ -12,17 +12,17 @@ import numpy as np
 from evolabel._utils.text import counted, first_names, one_line
 from evolabel.errors import DataError
 from evolabel.explain.answer_parts import AnswerParts, parts_lines, parts_values
-from evolabel.explain.condition_words import RuleCondition, condition_words
-from evolabel.explain.corrected_names import Corrections, correction_note, correction_values
 from evolabel.explain.linear_rule import LinearRule
-from evolabel.explain.markup import bold, code, escape, markdown_text, page
 from evolabel.explain.outcomes import RuleOutcome, distinct_outcomes, left_out
 from evolabel.explain.shortening import Fidelity
-from evolabel.explain.text_columns import flag_features, text_features
-from evolabel.explain.threshold_rules import LabelRules
-from evolabel.explain.written_rules import WrittenRule
+from evolabel.stages.threshold_rules.words import LabelRules
+from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
+from evolabel.words.condition_words import RuleCondition, condition_words
+from evolabel.words.corrected_names import Corrections, correction_note, correction_values
+from evolabel.words.markup import bold, code, escape, markdown_text, page
+from evolabel.words.text_columns import flag_features, text_features
 
 NO_THRESHOLD = "No threshold was found that improves on these rules."
 _ORDINARY = "no feature is out of the ordinary"

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from evolabel.core.members.mixture import as_read
-from evolabel.core.protocols import Model
-from evolabel.core.rules import inverses
-from evolabel.kernels.memberships import MIN_MEMBERSHIP
-from evolabel.kernels.paper.rotated import degrees
+from evolabel.stages.drift.mixture import as_read
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules import inverses
+from evolabel.stages.rules.loops.memberships import MIN_MEMBERSHIP
+from evolabel.stages.rules.loops.paper.rotated import degrees
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FIDELITY = 0.95
@@ -250,7 +250,7 @@ def labels_on(outputs: FloatArray, threshold: Threshold) -> BoolArray:
 
 
 def _memberships(model: Model, distances: FloatArray) -> FloatArray:
-    """Return the memberships, eqs. (2), (3), of mean squared distances (rows, rules), as `kernels.memberships` does."""
+    """Return the memberships, eqs. (2), (3), of mean squared distances (rows, rules), as `loops.memberships` does."""
     settings = model.trained().settings
     mu = np.exp(-0.5 * (distances - distances.min(axis=1, keepdims=True)) / settings.tau)
     share = mu / mu.sum(axis=1, keepdims=True)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.kernels.compile import direct
-from evolabel.kernels.ranges import first_outside
+from evolabel.engine.compile import direct
+from evolabel.model.loops.ranges import first_outside
 from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
 from evolabel.streams.tabular.time_columns import time_feature_names
 from evolabel.typing import FloatArray

@@ -21,11 +21,11 @@ from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.explain.figures.figure_data import FigureData
 from evolabel.explain.linear_rule import read_linear_rule
-from evolabel.explain.read_thresholds import read_threshold_rules
 from evolabel.explain.rules import RuleSet
-from evolabel.explain.written_rules import read_written_rules
 from evolabel.report.figures import metric_title, trend_lines
 from evolabel.report.label_figures import LABEL_FIGURES
+from evolabel.stages.threshold_rules.read_trees import read_threshold_rules
+from evolabel.stages.written_rules.words import read_written_rules
 from evolabel.streams import Dataset
 
 _TEMPLATE_FILE = Path(__file__).parent / "page.html.jinja"

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import clone
 
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.core import batch as core_batch
-from evolabel.core.initial.batch_phase import fit_statistics
-from evolabel.core.protocols import Model
-from evolabel.core.rules.iterated import objective
-from evolabel.core.rules.proximal import Problem, minimise_all
-from evolabel.core.rules.rule_base import RuleBase
+from evolabel.core import rows as core_batch
 from evolabel.errors import DivergenceError
+from evolabel.model.start.batch_phase import fit_statistics
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.iterated import objective
+from evolabel.stages.rules.proximal import Problem, minimise_all
+from evolabel.stages.rules.stage import RuleBase
 from evolabel.tuning.batch import Tunable
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray

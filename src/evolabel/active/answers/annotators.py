@@ -9,8 +9,8 @@ from evolabel._utils.text import counted, one_line
 from evolabel._utils.validation import check_number
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import checked_labels
-from evolabel.core.stored.fact_checks import StoredFacts
 from evolabel.errors import DataError, DataTypeError, ParameterError
+from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.typing import FloatArray
 
 _PRIOR_AGREEMENTS = 10.0  # agreements that every annotator starts with

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel._utils.text import counted
 from evolabel.active.query import Query
-from evolabel.core.stored.fact_checks import StoredFacts
+from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.typing import BoolArray
 
 _COUNTS = ("questions", "questions_refused", "labels_asked", "labels_answered", "labels_volunteered", "questions_held")

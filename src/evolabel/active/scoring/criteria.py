@@ -12,10 +12,10 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.active.loops.scores import AMBIGUITY, FLOOR, SOFT_COUNT
+from evolabel.active.scoring.row_statistics import RowStatistics, criterion_scores
 from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.core.row_statistics import RowStatistics, criterion_scores
 from evolabel.errors import DataError, ParameterError
-from evolabel.kernels.scores import AMBIGUITY, FLOOR, SOFT_COUNT
 from evolabel.typing import FloatArray
 
 _CLOSEST = 1e-12  # distance of an output to 0.5 below which it is as ambiguous as can be

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from evolabel.core.members.mixture import mixed_weights
-from evolabel.core.protocols import Model
-from evolabel.core.rules.weights import MANY_ROWS
-from evolabel.core.second_moments import SecondMoments
+from evolabel.active.scoring.second_moments import SecondMoments
+from evolabel.stages.drift.mixture import mixed_weights
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.weights import MANY_ROWS
 from evolabel.typing import FloatArray
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.core.array_checks import check_arrays, floats, require, size_of, whole
-from evolabel.core.protocols import Model
+from evolabel.stages.protocols import Model
 from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from evolabel.core.members.feedback.error_feedback import Correction
+from evolabel.stages.feedback.stage import Correction
 from evolabel.typing import FloatArray
 
 

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evolabel.active.loops import scores as kernels
 from evolabel.active.scoring.criteria import Ambiguity, Criterion, Leverage, SoftCount, VarianceReduction
 from evolabel.active.scoring.model_version import ModelVersion
 from evolabel.active.scoring.row_context import RowContext
 from evolabel.active.scoring.score_table import ScoreTable, columns_of
-from evolabel.core.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
-from evolabel.core.second_moments import SecondMoments
+from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.core.sizes import check_rows
-from evolabel.kernels import scores as kernels
-from evolabel.kernels.compile import direct_by_profile
+from evolabel.engine.compile import direct_by_profile
+from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.typing import FloatArray, IntArray
 
 _KINDS: dict[type[Criterion], int] = {  # a class derived from one of these may score differently

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.core.array_checks import check_arrays, check_names, check_samples, floats, inside, require, size_of
-from evolabel.core.protocols import Model
-from evolabel.core.second_moments import SecondMoments
-from evolabel.core.stored.named_arrays import part_of, prefixed
+from evolabel.model.storage.named_arrays import part_of, prefixed
+from evolabel.stages.protocols import Model
 from evolabel.typing import Arrays, FloatArray
 
 # Rows per block of the second moments: an eighth of the rows before, within bounds. Within a block the scores of a row

@@ -6,15 +6,15 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.active.loops.scores import combine_rows
+from evolabel.active.loops.selection import FILLED, NEXT, store_row, walk_quantile
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection.selector import Selector, widened
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, floats, whole
 from evolabel.core.sizes import misfit
-from evolabel.kernels.compile import direct
-from evolabel.kernels.scores import combine_rows
-from evolabel.kernels.selection import FILLED, NEXT, store_row, walk_quantile
+from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
 _SHORTEST_WINDOW, _LONGEST_WINDOW = 15, 100  # samples

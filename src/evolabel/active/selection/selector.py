@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from evolabel.active.loops.selection import best_scores
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, check_arrays, require
 from evolabel.core.sizes import misfit
-from evolabel.kernels.compile import direct
-from evolabel.kernels.selection import best_scores
+from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _best_scores = direct(best_scores)

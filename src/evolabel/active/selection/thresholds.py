@@ -6,14 +6,14 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.active.loops.selection import walk_thresholds
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection.selector import Selector, by_label
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, floats
+from evolabel.engine.compile import direct
 from evolabel.errors import ParameterError
-from evolabel.kernels.compile import direct
-from evolabel.kernels.selection import walk_thresholds
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
 _LOWEST_EASE, _HIGHEST_EASE = 0.1, 5.0  # thresh2 stays between 0.51 and 1, thresh3 between 0.015 and 0.75

@@ -6,13 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.active.loops.selection import walk_tokens
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection.selector import NOTHING_ALLOWED, Selector, by_sample
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, floats, whole
-from evolabel.kernels.compile import direct
-from evolabel.kernels.selection import walk_tokens
+from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
 _LONGEST_WINDOW = 100_000  # samples; every row is compared with all of them

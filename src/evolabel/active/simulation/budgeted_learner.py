@@ -12,7 +12,7 @@ from evolabel.active.selection import RandomSelector
 from evolabel.active.simulation.annotator import SimulatedAnnotator
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.learning import OnEvent
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 from evolabel.evaluate import Questions
 from evolabel.typing import FloatArray
 

@@ -29,7 +29,7 @@ GREY = "#8a8a8a"
 STROKES = ("-", "--", "-.", ":")
 _SIGNED = "RdBu_r"  # blue below zero, red above
 
-# Marker, colour and legend of each shift of the stream (`core.rules.events`) that figures show.
+# Marker, colour and legend of each shift of the stream (`core.events`) that figures show.
 SHIFT_MARKS = {
     "drift": ("v", VERMILION, "label drifted"),
     "recovered": ("^", GREEN, "label recovered"),

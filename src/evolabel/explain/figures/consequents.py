@@ -5,7 +5,7 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.explain.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, plain
 from evolabel.explain.figures.figure_data import Drawable
-from evolabel.explain.terms import scaled_moments
+from evolabel.stages.rules.stream_terms import scaled_moments
 
 
 def consequent_map(

@@ -8,9 +8,9 @@ from evolabel._utils.text import counted
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-from evolabel.explain.read_thresholds import TreeReader
-from evolabel.explain.threshold_rules import LabelRules, edge_text
-from evolabel.explain.tree_leaves import ring_rows
+from evolabel.stages.threshold_rules.leaves import ring_rows
+from evolabel.stages.threshold_rules.read_trees import TreeReader
+from evolabel.stages.threshold_rules.words import LabelRules, edge_text
 from evolabel.typing import FloatArray
 
 _N_BINS = 40

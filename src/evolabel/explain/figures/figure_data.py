@@ -6,13 +6,13 @@ from typing import Protocol
 import numpy as np
 
 from evolabel._utils.text import first_names
-from evolabel.core.protocols import Model
-from evolabel.core.rules.rule_base import RuleBase
-from evolabel.core.rules.scaling import Scaler
 from evolabel.errors import DataError, DataTypeError, StateError
-from evolabel.explain.read_thresholds import TreeReader, tree_reader
-from evolabel.explain.relevance import feature_relevance
 from evolabel.explain.shortening import Threshold
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.relevance import feature_relevance
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.scaling.stage import Scaler
+from evolabel.stages.threshold_rules.read_trees import TreeReader, tree_reader
 from evolabel.typing import FloatArray, IntArray
 
 

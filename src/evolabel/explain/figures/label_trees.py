@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.explain.drawn_tree import DrawnNode, drawn_tree
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable
-from evolabel.explain.threshold_rules import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, samples, weight_text
+from evolabel.stages.threshold_rules.drawn_tree import DrawnNode, drawn_tree
+from evolabel.stages.threshold_rules.words import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, samples, weight_text
 
 _STEP = 2.3  # inches from a question to the next
 _ROW = 0.42  # inches from a rule to the next

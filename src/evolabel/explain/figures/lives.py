@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from evolabel._utils.validation import check_number
-from evolabel.core.rules.events import EDITS, MERGES, Event
+from evolabel.core.events import EDITS, MERGES, Event
 from evolabel.explain.event_words import rule_texts
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes

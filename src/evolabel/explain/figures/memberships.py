@@ -3,12 +3,13 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.members.sensor_corrections import as_corrected
 from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-from evolabel.explain.terms import TERMS, scaled_moments, stream_terms
+from evolabel.stages.rules.stream_terms import scaled_moments, stream_terms
+from evolabel.stages.sensors.stage import as_corrected
 from evolabel.typing import FloatArray, IntArray
+from evolabel.words.terms import TERMS
 
 _N_COLOURED = 6  # rules with a colour; the others are grey
 _N_POINTS = 301  # of a curve

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evolabel.core.members.sensor_corrections import as_corrected
 from evolabel.explain.figures.canvas import VERMILION, Axes, figure_of, new_axes, plain, tidy
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import feature_pair, need_two_features
 from evolabel.explain.novelty_check import novelty_borders
-from evolabel.explain.terms import stream_terms
+from evolabel.stages.rules.stream_terms import stream_terms
+from evolabel.stages.sensors.stage import as_corrected
 from evolabel.typing import FloatArray
 
 _N_GRID = 61  # points per feature

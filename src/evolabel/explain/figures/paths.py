@@ -11,10 +11,10 @@ from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.edges import aligned_bins
 from evolabel.explain.figures.figure_data import Drawable
 from evolabel.explain.prediction import Explanation
-from evolabel.explain.read_thresholds import TreeReader
-from evolabel.explain.text_columns import FALSE, column_and_value, flag_features
-from evolabel.explain.threshold_path import ThresholdPath
-from evolabel.explain.threshold_rules import (
+from evolabel.stages.threshold_rules.leaves import ring_rows
+from evolabel.stages.threshold_rules.path import ThresholdPath
+from evolabel.stages.threshold_rules.read_trees import TreeReader
+from evolabel.stages.threshold_rules.words import (
     FULL_SAY,
     NOTHING_ELSE,
     ThresholdCondition,
@@ -24,8 +24,8 @@ from evolabel.explain.threshold_rules import (
     samples,
     weight_text,
 )
-from evolabel.explain.tree_leaves import ring_rows
 from evolabel.typing import FloatArray
+from evolabel.words.text_columns import FALSE, column_and_value, flag_features
 
 _PATH_BINS = 36
 _SHOWN_RANGE = (0.01, 0.99)  # quantiles of the recent values between which a feature is drawn

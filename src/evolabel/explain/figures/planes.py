@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from evolabel.core.rules.rule_base import RuleBase
 from evolabel.errors import DataError
 from evolabel.explain.figures.canvas import plain, short
 from evolabel.explain.figures.figure_data import FigureData
-from evolabel.explain.terms import readings
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.stream_terms import readings
 from evolabel.typing import FloatArray
 
 _N_OUTLINE = 49  # points on the outline of a rule

@@ -10,7 +10,7 @@ from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import Plane, plane_of
-from evolabel.explain.threshold_rules import samples
+from evolabel.stages.threshold_rules.words import samples
 from evolabel.typing import FloatArray, IntArray
 
 _MAX_SAMPLES = 300  # drawn on a map

@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from evolabel.engine.bounds import MAX_VALUE
 from evolabel.errors import DataError
-from evolabel.kernels.bounds import MAX_VALUE
 from evolabel.server.contexts.settings import Feature
 
 

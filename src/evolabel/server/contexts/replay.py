@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from threadpoolctl import threadpool_info
 
 from evolabel.active import ActiveLearner
+from evolabel.engine.cache_state import processor_name
 from evolabel.errors import EvolabelError
-from evolabel.kernels.cache_state import processor_name
 from evolabel.persistence.model_file import stored_checksum
 from evolabel.persistence.schemas import SCHEMA
 from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE

@@ -6,9 +6,9 @@ from typing import Any
 
 from evolabel.active import ActiveLearner
 from evolabel.classifier.rule_book import RuleBook
-from evolabel.core.edits.inverse import InverseEdit
 from evolabel.errors import EvolabelError
-from evolabel.kernels.state import NEXT_IDENTITY
+from evolabel.stages.rules.arrays import NEXT_IDENTITY
+from evolabel.stages.written_rules.edits.inverse import InverseEdit
 
 RULE_KINDS = (
     "rule.added",

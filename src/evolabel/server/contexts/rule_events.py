@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from evolabel.active import ActiveLearner
-from evolabel.core.rules.events import Event
+from evolabel.core.events import Event
 
 _DEFAULTS: dict[str, Any] = {name: Event(0, "", None, None)._asdict()[name] for name in Event._fields}
 

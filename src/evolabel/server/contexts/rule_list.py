@@ -4,13 +4,13 @@ from typing import Any
 
 from evolabel.errors import EvolabelError
 from evolabel.explain.answer_parts import parts_values
-from evolabel.explain.expert_reader import read_form
-from evolabel.explain.read_thresholds import read_threshold_rules
 from evolabel.explain.rules import Rule
-from evolabel.explain.threshold_rules import ThresholdRule
-from evolabel.explain.written_rules import WrittenRule
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import UnknownError
+from evolabel.stages.threshold_rules.read_trees import read_threshold_rules
+from evolabel.stages.threshold_rules.words import ThresholdRule
+from evolabel.stages.written_rules.expert_reader import read_form
+from evolabel.stages.written_rules.words import WrittenRule
 
 _MOST_EVENTS = 200  # of the life of a rule
 

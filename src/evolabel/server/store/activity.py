@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, or_, select
 
-from evolabel.core.rules.events import EDITS
+from evolabel.core.events import EDITS
 from evolabel.server.store.canonical import canonical, parsed
 from evolabel.server.store.log import Record
 from evolabel.server.store.schema import ACTIVITY, PERSON, RESPONSE

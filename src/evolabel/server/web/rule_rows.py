@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from evolabel.core.rules.events import EDITS, MERGES, SHIFTS, Event
+from evolabel.core.events import EDITS, MERGES, SHIFTS, Event
 from evolabel.explain.answer_parts import some_names
 from evolabel.server.contexts.rule_list import label_parts, rule_list
 from evolabel.server.contexts.state import Facts, ProjectState

@@ -1,0 +1,1 @@
+"""Compiled loops: scores of rows, selection."""

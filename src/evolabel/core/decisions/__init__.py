@@ -1,1 +1,0 @@
-"""From outputs to decisions: learned thresholds."""

@@ -1,1 +1,0 @@
-"""Edits of rules by a person, and how they are taken back."""

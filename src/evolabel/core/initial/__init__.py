@@ -1,1 +1,0 @@
-"""Initial batch: ridges of the first fit, and the cold start without one."""

@@ -1,1 +1,0 @@
-"""Parts of the model that answer beside or behind the rules."""

@@ -1,1 +1,0 @@
-"""Correction of outputs by recent errors."""

@@ -1,1 +1,0 @@
-"""The rule base: scaling, antecedents, statistics, weights, and how rules are created, merged and removed."""

@@ -1,0 +1,1 @@
+"""What every compiled loop needs: compilation, sums in lanes, packed symmetric matrices, inverses."""

@@ -1,1 +1,0 @@
-"""Kernels of probabilities and prediction sets."""

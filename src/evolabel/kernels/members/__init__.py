@@ -1,1 +1,0 @@
-"""Row kernels of the members that follow drift, of their mixer and of the alarm."""

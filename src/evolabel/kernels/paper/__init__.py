@@ -1,1 +1,0 @@
-"""Kernels that only the paper's profile runs."""

@@ -1,1 +1,0 @@
-"""Rules that people write: an ordered list of boxes in front of the trees of threshold rules."""

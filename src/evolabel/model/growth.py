@@ -1,0 +1,133 @@
+"""Features that come or go mid-stream: the model becomes wider or narrower, and loses nothing else.
+
+A feature that comes is one that every sample so far has missed: its centres are at the mean score 0 without support,
+its spreads are the prior, H and G hold nothing of it, its weights are 0. The wider model is the one that would have had
+the column, always missing, from the start, except that settings which depend on the number of features are those of the
+new width from now on. A feature that goes takes its rows and columns of the statistics with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from evolabel.model.seen_ranges import moved_ranges, no_ranges
+from evolabel.stages.drift.adapting import derive_inverses, fade_to_present, restart_blocks, take_members
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules import fast_sums, inverses, slots
+from evolabel.stages.rules.arrays import RuleArrays, Settings, allocate
+from evolabel.stages.rules.loops.moments import derive_inverse_variance
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, fit_scaler
+from evolabel.typing import FloatArray, IntArray
+
+# Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
+# then labels), q entries of a regressor (features, then 1), or neither (.).
+AXES = {"c": "d", "M": "d", "n": "d", "H": "qq", "P": "qq", "G": ".q", "W": ".q"}
+AXES |= {f"fast_{name}": AXES[name] for name in ("H", "P", "G")}
+# Derived again, or empty once no rows are pending.
+DERIVED = ("inv", "F", "pending_H", "pending_P", "fast_pending_H", "fast_pending_P")
+
+
+def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
+    """Add one feature to `model` per entry of `shown`: the values it has had so far, by which it is scaled.
+
+    While the warm-up lasts they are not looked at: all features are scaled together at its end.
+    """
+    if model.warm_up is not None:
+        missing = np.full((len(model.warm_up.X), len(shown)), np.nan)
+        model.warm_up.X = np.hstack([model.warm_up.X, missing])
+        model.n_features += len(shown)
+        model.ranges = no_ranges(model.n_features)
+        return
+    assert model.scaler is not None
+    kind, knots = model.options.scaling, int(model.options.n_knots)
+    added = [fit_scaler(values.reshape(-1, 1), kind, knots) for values in shown]
+    _change_features(model, np.arange(model.n_features), joined([model.scaler, *added]))
+
+
+def keep_features(model: Model, kept: IntArray) -> None:
+    """Remove all features of `model` but the columns `kept` (rising); what was learned from these stays."""
+    scaler = model.scaler
+    assert scaler is not None
+    _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
+    rules = model.trained()
+    for slot in range(rules.n_rules + 1):
+        inverses.upkeep(slot, rules.arrays, rules.settings)
+    derive_inverses(rules)
+
+
+def joined(scalers: Sequence[Scaler]) -> Scaler:
+    """Return one scaler with the features of all `scalers` side by side."""
+    knots = max(scaler.x.shape[1] for scaler in scalers)
+    columns: dict[str, Any] = {name: [getattr(scaler, name) for scaler in scalers] for name in PER_FEATURE}
+    for name in ("x", "z"):
+        columns[name] = [np.pad(array, ((0, 0), (0, knots - array.shape[1]))) for array in columns[name]]
+    for name in PER_FEATURE:
+        columns[name] = np.concatenate(columns[name])
+    return replace(scalers[0], **columns)
+
+
+def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
+    """Keep these features; those the scaler has beyond them are new."""
+    rules, p = model.trained(), len(scaler.used)
+    settings = model.settings_for(scaler)
+    blocks_differ = settings.memory != rules.settings.memory
+    if blocks_differ:
+        fade_to_present(rules)
+    changed = model.new_rules(scaler, settings)
+    changed.arrays = _moved(rules, kept, settings)
+    take_members(changed, rules, kept)
+    if blocks_differ:
+        restart_blocks(changed)
+    changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
+    model.n_features, model.scaler, model.rules = p, scaler, changed
+    model.ranges = moved_ranges(model.ranges, kept, p)
+    if model.thresholds is not None:
+        model.thresholds.change_features(kept, p, changed)
+    model.written.change_features(kept, p, changed)
+    model.changes.clear()
+
+
+def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
+    """Return the arrays of `rules` for the features of `settings`, the columns `kept` first.
+
+    New features are as in an empty slot.
+    """
+    old, p = rules.arrays, settings.penalty.shape[1] - 1
+    new = allocate(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
+    labels, first = np.arange(new.c.shape[1] - p), np.arange(len(kept))
+    source = {"d": np.append(kept, rules.n_features + labels), "q": np.append(kept, rules.n_features)}
+    target = {"d": np.append(first, p + labels), "q": np.append(first, p)}
+    for slot in range(len(old.c)):
+        slots.clear(slot, new, settings)
+        inverses.apply_pending(slot, rules.arrays)
+        if fast_sums.has_fast_sums(old):
+            inverses.apply_pending(slot, fast_sums.fast_arrays(old))
+    for name in slots.PER_SLOT:
+        before, after = getattr(old, name), getattr(new, name)
+        if name in AXES and before.size:
+            after[_places(before, AXES[name], target)] = before[_places(before, AXES[name], source)]
+        elif name not in DERIVED:
+            after[...] = before
+    for slot in range(rules.n_rules + 1):
+        derive_inverse_variance(slot, new, settings)
+        if settings.rotated and slot > 0:
+            _move_scatter(slot, rules, new, settings, source=source["d"], target=target["d"])
+    return new._replace(counters=old.counters, winner_stats=old.winner_stats)
+
+
+def _places(array: FloatArray, axes: str, places: dict[str, IntArray]) -> tuple[IntArray, ...]:
+    """Index of these places of an array."""
+    sizes = zip("." + axes, array.shape, strict=True)
+    return np.ix_(*(places.get(axis, np.arange(size)) for axis, size in sizes))
+
+
+def _move_scatter(
+    slot: int, rules: RuleBase, new: RuleArrays, settings: Settings, *, source: IntArray, target: IntArray
+) -> None:
+    """Rotated rules: a new feature is uncorrelated, and as wide as in an empty slot, whatever the support."""
+    matrix = np.diag(settings.prior * max(float(new.k[slot]) - 1.0, 0.0))
+    matrix[np.ix_(target, target)] = inverses.scatter(slot, rules.arrays, rules.settings)[np.ix_(source, source)]
+    inverses.set_scatter(slot, matrix, new, settings)

@@ -1,0 +1,1 @@
+"""Compiled loops over all stages of the rule base."""

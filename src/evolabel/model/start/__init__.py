@@ -1,0 +1,1 @@
+"""The first rows: warm-up and batch phase."""

@@ -1,0 +1,132 @@
+"""The batch phase: from an initial batch to scaling, ridges, rules and consequents (Algorithm 1)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from evolabel.core.rows import Batch
+from evolabel.engine.bounds import count_answers
+from evolabel.engine.compile import direct
+from evolabel.errors import DataError, StateError
+from evolabel.model.label_drift import restart_alarms
+from evolabel.model.seen_ranges import batch_ranges
+from evolabel.model.start.first_probabilities import start_calibration
+from evolabel.model.start.local_ridge import LeftOut, choose_local_ridge
+from evolabel.model.start.ridge import ridge_strength
+from evolabel.stages.drift.adapting import derive_inverses, leave_steady_features
+from evolabel.stages.rules.conditioning import is_sound, is_well_posed
+from evolabel.stages.rules.inverses import start_inverse
+from evolabel.stages.rules.iterated import accumulate, minimise_all_rules
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.scaling.stage import fit_scaler
+from evolabel.stages.written_rules.stage import WrittenRules
+from evolabel.typing import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.model.pipeline import StreamModel
+
+# A row of weight w puts about w |r|^2 beside a ridge. Beyond this ratio rank-one steps leave P too few digits: such
+# rows are learned with a way back, and P is derived anew.
+_HEAVY = 1e11
+
+NOT_IN_FLOAT64 = (
+    "the rows cannot be learned in double precision, as weights and features reach too far beyond the ridge; "
+    "use a sample_weight around 1, scaled features, or a larger ridge"
+)
+
+_count_answers = direct(count_answers)
+
+
+def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
+    """Train `model` on the initial `batch`: scaling, ridges, one pass for the rules, one for the consequents.
+
+    The second pass sees the finished structure. In closed form it gives exactly the batch solution, because the
+    recursions are exact; iterated consequents are minimised on its statistics (Algorithm 1). `in_order`: the rows
+    follow each other in the stream.
+    """
+    try:
+        rules = fit_statistics(model, batch, in_order=in_order)
+        if rules.settings.iterated:
+            minimise_all_rules(rules)
+    except (LinAlgError, StateError):  # a matrix that cannot be inverted
+        raise DataError(NOT_IN_FLOAT64) from None
+    if not is_sound(rules):
+        raise DataError(NOT_IN_FLOAT64)
+    if not in_order:
+        restart_alarms(rules, model.thresholds)
+
+
+def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> RuleBase:
+    """Run the batch phase of `model` on `batch` up to the statistics, and return the rule base.
+
+    Iterated consequents have their start values, eq. (18). `in_order`: the rows follow each other in the stream.
+    """
+    taught = batch.labelled()
+    if not taught.any():
+        raise DataError("every sample of the batch has zero weight or no annotated label; annotate some rows")
+    initialise(model, batch.rows(taught))
+    rules, outputs = model.trained(), np.zeros(batch.Y.shape)
+    scaled = Batch(model.scale(batch.X), batch.Y, batch.weights, batch.confidences, raw=batch.X)
+    rules.learn(scaled, consequents=False)
+    left_out = _choose_local_ridge(model, scaled.rows(taught)) if model.options.chooses_local_ridge else None
+    scaled = scaled._replace(outputs=outputs)
+    if rules.settings.iterated:
+        accumulate(rules, scaled)
+    else:
+        rules.learn(scaled, structure=False)
+    _check_outputs(rules, scaled)
+    leave_steady_features(rules, batch.X)
+    if model.thresholds is not None:
+        model.thresholds.refine(scaled._replace(X=batch.X), outputs)
+    calibrated = start_calibration(model, scaled.rows(taught), left_out)
+    model.ranges = batch_ranges(batch.X)
+    model.n_answers = np.zeros(model.n_labels)
+    _count_answers(batch.Y, batch.weights, model.n_answers)
+    for watcher in model.watchers:
+        standardised = scaled._replace(X=model.standardise(batch.X)).rows(taught)
+        watcher.fit(standardised, standardised.outputs, in_order=in_order)
+    if model.decisions is not None:
+        model.decisions.start(scaled, calibrated)
+    return rules
+
+
+def initialise(model: "StreamModel", batch: Batch) -> None:
+    """Fit scaling and ridge of `model` on the initial `batch`, and start an empty rule base."""
+    options = model.options
+    model.scaler = fit_scaler(batch.X, options.scaling, int(options.n_knots))
+    model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
+    model.local_ridge = options.first_local_ridge
+    model.rules = model.new_rules(model.scaler, model.settings())
+    model.thresholds = model.new_thresholds()
+    model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
+    model.warm_up = None
+    model.changes.clear()
+
+
+def is_heavy(rules: RuleBase, weights: FloatArray) -> bool:
+    """Whether one of the `weights` is so large beside the ridges of `rules` that the arithmetic may fail."""
+    settings = rules.settings
+    return bool(weights.max(initial=0.0) * (1.0 + settings.prior.sum()) > _HEAVY * settings.penalty.min())
+
+
+def _choose_local_ridge(model: "StreamModel", batch: Batch) -> LeftOut:
+    """Choose the ridge of rules that have their places, before consequents have learned anything."""
+    rules = model.trained()
+    chosen = choose_local_ridge(rules, batch.X, batch.Y, model.ridge)
+    if chosen.factor != model.local_ridge:
+        model.local_ridge = chosen.factor
+        rules.settings = model.settings()
+        for slot in range(rules.n_rules + 1):
+            start_inverse(slot, rules.arrays, rules.settings)
+    return chosen
+
+
+def _check_outputs(rules: RuleBase, batch: Batch) -> None:
+    """Raise DataError where float64 has too few digits for the rows of `batch`, which were learned."""
+    if is_heavy(rules, batch.weights):
+        derive_inverses(rules)
+        if not is_well_posed(rules):
+            raise DataError(NOT_IN_FLOAT64)
+    if not np.isfinite(batch.outputs).all():
+        raise DataError(NOT_IN_FLOAT64)

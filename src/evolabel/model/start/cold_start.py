@@ -1,0 +1,96 @@
+"""Cold start: the first samples of a stream without an initial batch are kept until there are enough for one."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evolabel.core.rows import Batch
+from evolabel.stages.drift.adapting import advance
+from evolabel.stages.rules.arrays import SEEN
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.typing import FloatArray
+
+# Arrays with one entry per sample kept.
+PER_SAMPLE = ("X", "Y", "weights", "confidences", "numbers")
+
+
+class WarmUp:
+    """A small buffer of annotated samples with their numbers in the stream, and the priors that answer meanwhile."""
+
+    def __init__(self, n_features: int, n_labels: int, size: int) -> None:
+        self.X = np.empty((size, n_features))
+        self.Y = np.empty((size, n_labels))
+        self.weights = np.empty(size)
+        self.confidences = np.empty((size, n_labels))
+        self.numbers = np.empty(size, np.int64)
+        self.filled = 0
+        self.n_seen = 0
+        self.passed = 0
+        """Rows of the stream that have no answer, or none yet."""
+        self.in_order = True
+        """Whether the samples follow each other in the stream; not so where an active learner has queried them."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are enough samples for the batch phase."""
+        return self.filled == len(self.X)
+
+    def take(self, batch: Batch, answer: Callable[[FloatArray], FloatArray] | None = None) -> int:
+        """Keep rows of `batch` until the buffer is full, and return how many were used.
+
+        Outputs receive, before each row is kept, what `answer` returns for the row (1, p), or the priors without it.
+        """
+        X, Y, weights, confidences, outputs, *_ = batch
+        for i in range(len(X)):
+            if self.complete:
+                return i
+            if len(outputs):
+                outputs[i] = self.priors() if answer is None else answer(X[i : i + 1])[0]
+            self.n_seen += 1
+            weight = weights[i] if len(weights) else 1.0
+            if weight > 0.0 and not np.isnan(Y[i]).all():
+                at = self.filled
+                self.X[at], self.Y[at], self.weights[at] = X[i], Y[i], weight
+                self.confidences[at] = confidences[i] if len(confidences) else 1.0
+                self.numbers[at] = self.n_seen
+                self.filled = at + 1
+        return len(X)
+
+    def forget_oldest(self, count: int) -> None:
+        """Drop the first `count` samples."""
+        kept = slice(count, self.filled)
+        for name in PER_SAMPLE:
+            array = getattr(self, name)
+            array[: self.filled - count] = array[kept].copy()
+        self.filled -= count
+
+    def priors(self) -> FloatArray:
+        """Return the weighted share of each label among its annotations so far; 0 for a label without any."""
+        Y = self.Y[: self.filled]
+        mass = self.weights[: self.filled, None] * self.confidences[: self.filled] * ~np.isnan(Y)
+        total = mass.sum(axis=0)
+        return np.asarray((mass * np.nan_to_num(Y)).sum(axis=0) / np.where(total > 0.0, total, 1.0))
+
+    def batch(self) -> Batch:
+        """Return the rows kept, as an initial batch."""
+        kept = slice(0, self.filled)
+        return Batch(self.X[kept], self.Y[kept], self.weights[kept], self.confidences[kept])
+
+    def grow_labels(self, n_labels: int, *, absent: bool) -> None:
+        """Add labels up to `n_labels`; the samples kept do not carry them (`absent`), or were not annotated."""
+        extra = n_labels - self.Y.shape[1]
+        self.Y = np.hstack([self.Y, np.full((len(self.Y), extra), 0.0 if absent else np.nan)])
+        self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])
+
+
+def renumber(rules: RuleBase, buffer: WarmUp) -> None:
+    """Give the samples of `rules`, made from the `buffer`, their numbers in the stream, and set the clock."""
+    used, arrays = slice(0, rules.n_rules + 1), rules.arrays
+    place = np.concatenate([[0], buffer.numbers[: buffer.filled]])
+    arrays.born[used] = place[arrays.born[used]]
+    arrays.last_won[used] = place[arrays.last_won[used]]
+    arrays.counters[SEEN] = buffer.n_seen
+    advance(rules, buffer.n_seen - buffer.filled + buffer.passed)
+    events = [event._replace(sample=int(place[event.sample])) for event in rules.events]
+    rules.events.clear()
+    rules.events.extend(events)

@@ -1,0 +1,1 @@
+"""A model as named arrays and facts, and their checks."""

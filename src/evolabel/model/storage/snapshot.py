@@ -1,0 +1,331 @@
+"""A model as named arrays and plain facts for a file, and back, bit for bit."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from evolabel.core.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
+from evolabel.core.events import (
+    EVENT_KINDS,
+    MERGES,
+    SHIFTS,
+    THRESHOLD_CHANGES,
+    WRITTEN_CHANGES,
+    Event,
+    RuleNames,
+)
+from evolabel.core.options import Options, option_names
+from evolabel.errors import DataError
+from evolabel.model.pipeline import StreamModel
+from evolabel.model.start.cold_start import PER_SAMPLE
+from evolabel.model.storage.fact_checks import StoredFacts
+from evolabel.model.storage.model_checks import (
+    check_identities,
+    check_members,
+    check_rules,
+    check_scaler,
+    check_settings,
+    check_slots,
+    check_warm_up,
+)
+from evolabel.model.storage.named_arrays import part_of
+from evolabel.stages.calibration.arrays import CalibrationArrays
+from evolabel.stages.calibration.file_checks import check_calibration
+from evolabel.stages.decisions.file_checks import check_decisions
+from evolabel.stages.drift.adapting import hold_episodes
+from evolabel.stages.drift.arrays import MemberArrays
+from evolabel.stages.drift.stage import FollowingRules
+from evolabel.stages.protocols import Watcher
+from evolabel.stages.rules.allocation import fit_weights
+from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, RuleArrays
+from evolabel.stages.rules.slots import PER_SLOT
+from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
+from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, limits_of
+from evolabel.stages.threshold_rules.file_checks import check_thresholds
+from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_apart
+from evolabel.stages.written_rules.arrays import WrittenArrays
+from evolabel.stages.written_rules.edits.undo import CHANGES_KEPT, Change, in_use
+from evolabel.stages.written_rules.file_checks import read_written
+from evolabel.typing import Arrays, IntArray
+
+Facts = dict[str, Any]
+
+CHANGE_ARRAYS = ("slots", "counters", "after")
+_GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "decisions", "calibration")
+MOST_COLUMNS = 1_000_000  # features or labels of a stored model
+
+
+def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
+    """Return all arrays of `model` by name, and all else as values that JSON can hold."""
+    facts: Facts = {
+        "options": asdict(model.options),
+        "n_features": model.n_features,
+        "n_labels": model.n_labels,
+        "exclusive": model.exclusive,
+        "ridge": model.ridge.hex() if model.rules is not None else None,
+        "local_ridge": model.local_ridge.hex() if model.rules is not None else None,
+    }
+    if model.warm_up is not None:
+        buffer = model.warm_up
+        facts["warm_up"] = {name: getattr(buffer, name) for name in ("filled", "n_seen", "passed", "in_order")}
+        return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in PER_SAMPLE}, facts
+    rules, scaler = model.trained(), model.scaler
+    assert scaler is not None
+    used = slice(0, rules.n_rules + 1)
+    arrays = {f"scaler.{name}": getattr(scaler, name) for name in PER_FEATURE}
+    arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
+    arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
+    arrays |= {"n_answers": model.n_answers, "ranges": model.ranges}
+    if isinstance(rules, FollowingRules):
+        arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
+    if model.thresholds is not None:
+        arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
+    if len(model.written):
+        arrays |= {f"written.{name}": array for name, array in model.written.arrays._asdict().items()}
+    arrays |= {f"calibration.{name}": array for name, array in model.calibration.arrays._asdict().items()}
+    if model.decisions is not None:
+        arrays |= {f"decisions.{name}": array for name, array in model.decisions.arrays().items()}
+    facts["events"] = [list(event) for event in rules.events]
+    facts["rule_names"] = asdict(rules.rule_names)
+    facts["changes"] = []
+    if model.changes and model.changes[-1].is_last(rules):  # else nothing can be undone
+        for number, change in enumerate(model.changes):
+            arrays |= _change_apart(number, in_use(change), facts["changes"])
+    return arrays, facts
+
+
+def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
+    """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
+    facts.append(
+        {
+            "rule_names": asdict(change.rule_names),
+            "appended": change.appended,
+            "dropped": [list(event) for event in change.dropped],
+            "written": change.written is not None,
+        }
+    )
+    arrays = {f"change.{number}.{name}": array for name, array in change.rows.items()}
+    if change.written is not None:
+        arrays |= {f"change.{number}.written.{name}": array for name, array in change.written._asdict().items()}
+    return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
+
+
+def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = (), *, copy: bool = True) -> StreamModel:
+    """Return the model of these `arrays` and `facts`, with its `watchers`; DataError if they are not those of one.
+
+    Without `copy` its rules are the `arrays` themselves, which saves memory where the model is only checked.
+    """
+    stored = StoredFacts(facts, "model")
+    options = read_options(stored.part("options"))
+    n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
+    if "warm_up" in stored:
+        model = StreamModel(n_features, n_labels, options, exclusive=stored.flag("exclusive"), watchers=watchers)
+        _fill_buffer(model, arrays, stored.part("warm_up"))
+        return model
+    parts = _parts(arrays, options)
+    with inside("scaler"):
+        check_scaler(parts["scaler"], n_features, options.scaling)
+    ranges = floats(2, 3, n_features, low=-np.inf)
+    check_arrays(parts["rest"], {"n_answers": floats(n_labels, low=0.0, high=MOST), "ranges": ranges})
+    if n_features == 0 or n_labels == 0:
+        raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
+    kind = {"warming": False, "exclusive": stored.flag("exclusive")}
+    model = StreamModel(n_features, n_labels, options, **kind, watchers=watchers)
+    low, high = limits_of(options.scaling)
+    model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
+    model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
+    model.rules = _rule_base(model, parts, stored, copy=copy)
+    model.thresholds = model.new_thresholds()
+    if model.thresholds is not None:
+        with inside("thresholds"):
+            next_number = int(model.rules.arrays.counters[NEXT_IDENTITY])
+            check_thresholds(parts["thresholds"], n_features, n_labels, next_number)
+        fill_thresholds(model.thresholds, parts["thresholds"])
+        hold_episodes(model.rules, model.thresholds.drifting)
+    if parts["written"]:
+        with inside("written"):
+            model.written.arrays = _written(parts["written"], model, model.rules.arrays.counters)
+        texts = model.rules.rule_names.written
+        require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
+    with inside("change"):
+        model.changes.extend(_changes(model.rules, parts["change"], stored, model))
+    model.n_answers, model.ranges = (parts["rest"][name].copy() for name in ("n_answers", "ranges"))
+    with inside("calibration"):
+        check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
+    model.calibration.arrays = CalibrationArrays(**{name: array.copy() for name, array in parts["calibration"].items()})
+    with inside("decisions"):
+        check_decisions(parts["decisions"], model.decisions)
+    if model.decisions is not None:
+        model.decisions.restore(parts["decisions"])
+    return model
+
+
+def read_options(stored: StoredFacts) -> Options:
+    """Return the options of a model from `stored`, all of them and in range."""
+    options = stored.only(*option_names())
+    return Options(**{**options, "class_weight": read_weights(options["class_weight"])}).check()
+
+
+def read_weights(stored: object) -> Any:
+    """Return the parameter `class_weight` from `stored`: a list of pairs of name and weight, or anything else as is."""
+    return dict(stored) if isinstance(stored, list) else stored
+
+
+def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
+    """The arrays of a trained model by group; DataError for one that belongs to none."""
+    groups = {name: part_of(arrays, name) for name in _GROUPS}
+    rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
+    if groups["members"] and not options.follow_drift:
+        raise DataError("arrays of members are not expected here")
+    if groups["thresholds"] and not options.threshold_rules:
+        raise DataError("arrays of thresholds are not expected here")
+    return {**groups, "rest": rest}
+
+
+def _fill_buffer(model: StreamModel, arrays: Arrays, stored: StoredFacts) -> None:
+    """Fill the buffer of a model that still collects samples."""
+    filled, n_seen = stored.whole("filled", high=int(model.options.warm_up) - 1), stored.whole("n_seen")
+    check_names(arrays, [f"warm_up.{name}" for name in PER_SAMPLE])
+    kept, buffer = part_of(arrays, "warm_up"), model.warm_up
+    with inside("warm_up"):
+        check_warm_up(kept, filled, model.n_features, model.n_labels, n_seen)
+    assert buffer is not None
+    buffer.filled, buffer.n_seen = filled, n_seen
+    buffer.passed, buffer.in_order = stored.whole("passed"), stored.flag("in_order")
+    for name in PER_SAMPLE:
+        getattr(buffer, name)[:filled] = kept[name]
+
+
+def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts, *, copy: bool) -> RuleBase:
+    settings, arrays = model.settings(), parts["rules"]
+    check_settings(settings)
+    with inside("rules"):
+        check_rules(arrays, model.n_features, model.n_labels, settings, model.options)
+    assert model.scaler is not None
+    rules = model.new_rules(model.scaler, settings, None if copy else _views(arrays))
+    if copy:
+        _fill_rules(rules, arrays)
+    if isinstance(rules, FollowingRules):
+        with inside("members"):
+            check_members(parts["members"], model.n_features, model.n_labels, settings.memory)
+        rules.members = MemberArrays(**{name: parts["members"][name].copy() for name in MemberArrays._fields})
+    rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
+    rules.rule_names = _rule_names(stored.part("rule_names"))
+    return rules
+
+
+def _views(arrays: Arrays) -> RuleArrays:
+    """Return `arrays` as those of a rule base, read-only."""
+    views = {name: array.view() for name, array in arrays.items()}
+    for view in views.values():
+        view.flags.writeable = False
+    return RuleArrays(**views)
+
+
+def _fill_rules(rules: RuleBase, arrays: Arrays) -> None:
+    """Copy the stored `arrays` into `rules`, which has none."""
+    slots = int(arrays["counters"][RULES]) + 1
+    rules.reserve(slots - 1)
+    rules.arrays.counters[:] = arrays["counters"]
+    rules.arrays.locked[:slots] = arrays["locked"]
+    rules.arrays = fit_weights(rules.arrays, rules.settings)
+    for name in PER_SLOT:
+        getattr(rules.arrays, name)[:slots] = arrays[name]
+    rules.arrays.winner_stats[:] = arrays["winner_stats"]
+
+
+def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
+    """Return the fact `name` of `stored`, at most `most` events; nothing is merged into a rule that was merged away."""
+    events, gone = [], set()
+    for entry in stored.listed(name, most):
+        if not (isinstance(entry, list) and len(entry) == len(Event._fields)):
+            raise stored.refuse(name, "events of eleven entries each")
+        event = Event(*entry)
+        if not _is_event(event):
+            raise stored.refuse(
+                name,
+                "events: a sample, a kind, a rule, another rule or null, a note, and of a shift a label or a feature, "
+                "its level before and after, deviations and rows",
+            )
+        if event.kind in MERGES:
+            gone.add(event.other)
+            if event.other is None or event.rule in gone:
+                raise stored.refuse(name, "merges into rules that are there")
+        events.append(event)
+    return events
+
+
+def _is_event(event: Event) -> bool:
+    """Return whether the entries of `event` are of their types and in range."""
+    optional = [number for number in (event.rule, event.other, event.label, event.feature) if number is not None]
+    whole = all(type(number) is int and 0 <= number <= MOST for number in (event.sample, event.rows, *optional))
+    levels = all(type(level) is float and np.isfinite(level) for level in (event.before, event.after, event.deviations))
+    is_shift = event.kind in SHIFTS
+    has_label = is_shift or event.kind in THRESHOLD_CHANGES or event.kind in WRITTEN_CHANGES
+    about = (event.rule is None) == is_shift and (has_label or event.label is event.feature is None)
+    return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)
+
+
+def _rule_names(stored: StoredFacts) -> RuleNames:
+    """Names and texts of rules; JSON has turned identities into text."""
+    stored.only("names", "written")
+    return RuleNames(stored.texts_by_number("names"), stored.texts_by_number("written"))
+
+
+def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[Change]:
+    """Return the edits that can be undone, oldest first; each has left what the next one found."""
+    facts = stored.parts("changes", CHANGES_KEPT)
+    of_written = [f"written.{name}" for name in WrittenArrays._fields]
+    names = [(*PER_SLOT, *CHANGE_ARRAYS, *(of_written if each.flag("written") else ())) for each in facts]
+    check_names(arrays, [f"{i}.{name}" for i, each in enumerate(names) for name in each])
+    changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
+    identity, counters = rules.arrays.identity.copy(), rules.arrays.counters
+    for change in reversed(changes):
+        require(np.array_equal(change.after, counters), "after", "the counters after the edit")
+        counters = change.counters
+        if len(identity) <= counters[RULES]:
+            identity = np.pad(identity, (0, int(counters[RULES]) + 1 - len(identity)))
+        identity[change.slots] = change.rows["identity"]
+        check_identities(identity[1 : int(counters[RULES]) + 1], counters)
+    if sum(change.appended for change in changes) > len(rules.events):
+        raise stored.refuse("changes", "as many events as edits have appended")
+    return changes
+
+
+def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Change:
+    """Return an edit that can be undone."""
+    slots, rows = parts["slots"], {name: parts[name] for name in PER_SLOT}
+    check_arrays({name: parts[name] for name in ("counters", "after")}, {"counters": whole(3), "after": whole(3)})
+    before, after = int(parts["counters"][RULES]), int(parts["after"][RULES])
+    require(before <= model.options.max_rules, "counters", f"at most {model.options.max_rules} rules")
+    require(parts["counters"][SEEN] == parts["after"][SEEN], "counters", "as many samples as after the edit")
+    check_arrays({"slots": slots}, {"slots": whole(size_of(rows, "k"), high=before)})
+    require(set(range(after + 1, before + 1)) <= set(slots.tolist()), "slots", "all slots that were given up")
+    require(np.diff(slots) > 0, "slots", "rising numbers")
+    seen = int(parts["counters"][SEEN])
+    check_slots(rows, model.n_features, model.n_labels, rules.settings, seen, first=slots == 0)
+    appended = stored.whole("appended", 1, EVENTS_KEPT)
+    written = None
+    if stored.flag("written"):
+        written = _written(part_of(parts, "written"), model, parts["counters"])
+    return Change(
+        rows=rows,
+        slots=slots,
+        counters=parts["counters"],
+        after=parts["after"],
+        rule_names=_rule_names(stored.part("rule_names")),
+        appended=appended,
+        dropped=read_events(stored, "dropped", appended),
+        written=written,
+    )
+
+
+def _written(arrays: Arrays, model: StreamModel, counters: IntArray) -> WrittenArrays:
+    """Return the written rules of `model` in `arrays`, at a time when its rules had these `counters`."""
+    taken = model.trained().arrays.identity[1 : model.trained().n_rules + 1]
+    if model.thresholds is not None:
+        taken = np.append(taken, model.thresholds.arrays.number)
+    return read_written(arrays, model.n_features, model.n_labels, taken, int(counters[NEXT_IDENTITY]))

@@ -1,0 +1,1 @@
+"""The stages of an answer, one package each."""

@@ -1,0 +1,1 @@
+"""Compiled loops: maps and thresholds of sets."""

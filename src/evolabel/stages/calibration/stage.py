@@ -1,0 +1,208 @@
+"""`Calibration`: probabilities and prediction sets from the final outputs of a model, learned along the stream.
+
+Nothing that a model answers or learns depends on it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from evolabel._utils.validation import check_number
+from evolabel.core.rows import Batch
+from evolabel.core.sizes import is_ready, misfit
+from evolabel.engine.compile import direct
+from evolabel.engine.packed_state import pack
+from evolabel.stages.calibration.arrays import (
+    LEVELS,
+    CalibrationArrays,
+    Calibrations,
+    allocate_calibration,
+    first_maps,
+    with_scratch_rows,
+)
+from evolabel.stages.calibration.loops.maps import LARGEST_COEFFICIENT, LARGEST_FACTOR, LEAST_FACTOR
+from evolabel.stages.calibration.loops.rows import (
+    learn_calibration,
+    limit_rows,
+    probability_rows,
+)
+from evolabel.typing import BoolArray, FloatArray
+
+DEFAULT_COVERAGE = 0.9  # of prediction sets
+
+_contiguous = np.ascontiguousarray
+_learn, _probability_rows, _limit_rows = direct(learn_calibration), direct(probability_rows), direct(limit_rows)
+
+
+def check_coverage(coverage: float) -> float:
+    """Return `coverage` as a float, or raise ParameterError if no thresholds are learned for it."""
+    return float(check_number("coverage", coverage, float(LEVELS[0]), float(LEVELS[-1])))
+
+
+class Calibration:
+    """Maps from outputs to probabilities, and thresholds of sets, of one model.
+
+    Parameters
+    ----------
+    n_labels : int
+        Width of the outputs.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
+
+    Attributes
+    ----------
+    arrays : CalibrationArrays
+        Maps, counts of scores and their thresholds.
+    """
+
+    def __init__(self, n_labels: int, *, exclusive: bool = False) -> None:
+        self.n_labels = n_labels
+        self.exclusive = exclusive
+        self.arrays = allocate_calibration(n_labels, exclusive)
+        self._kept: tuple[CalibrationArrays, Calibrations, Any] | None = None
+
+    @property
+    def _state(self) -> tuple[CalibrationArrays, Calibrations, Any]:
+        """The arrays, with scratch arrays, and that as kernels take it; made again when arrays were replaced."""
+        kept = self._kept
+        if kept is None or kept[0] is not self.arrays:
+            state = with_scratch_rows(self.arrays, self.n_labels, self.exclusive)
+            kept = self._kept = self.arrays, state, pack(state)
+        return kept
+
+    # ------------------------------------------------------------------ answering
+
+    def probabilities(self, outputs: FloatArray) -> FloatArray:
+        """Return the probability of each label, (n, K), for the final `outputs`; of classes they sum to 1."""
+        F = np.ascontiguousarray(outputs)
+        if F.nbytes != 8 * len(F) * self.n_labels:
+            raise misfit({"outputs": F}, f"{self.n_labels} labels")
+        P = np.empty(F.shape)
+        _probability_rows(self._state[2], F, P)
+        return P
+
+    def limits(self, coverage: float) -> FloatArray:
+        """Return the largest score that belongs to a set at this `coverage`, for each label; classes share one."""
+        limits = np.empty(self.n_labels)
+        _limit_rows(self._state[2], coverage, limits)
+        return limits
+
+    def sets(self, probabilities: FloatArray, limits: FloatArray) -> BoolArray:
+        """Return the sets for `probabilities`, (n, K), by `limits` of each label, or of each label in each row.
+
+        Labels: (n, K, 2), whether the label may be off, may be on; at least one of them. Classes: (n, K), whether the
+        class may be the true one; at least one of them.
+        """
+        p = probabilities
+        if self.exclusive:
+            return np.asarray((1.0 - p <= limits) | (p == p.max(axis=1, initial=0.0, keepdims=True)))
+        return np.stack([(p <= limits) | (p < 0.5), (1.0 - p <= limits) | (p >= 0.5)], axis=-1)
+
+    # ------------------------------------------------------------------ learning
+
+    def learn(self, batch: Batch) -> None:
+        """Learn the labels of `batch`, whose outputs were made before each row was learned.
+
+        Its probabilities and set limits, if given, receive those from before each row.
+        """
+        self._learn(batch, adapts=True)
+
+    def start(self, batch: Batch) -> None:
+        """Learn rows of the initial `batch`, whose outputs are formed without their labels: thresholds do not adapt."""
+        self._learn(batch, adapts=False)
+
+    @contextmanager
+    def counting(self, labels: BoolArray) -> Iterator[None]:
+        """Let rows that are learned in the `with` block move only the thresholds of these `labels`, (K,) or fewer.
+
+        The maps learn from all labels. Rows that were chosen for a question are harder than those sets are made for.
+        """
+        counted = self._state[1].counted
+        counted[:] = 0.0
+        counted[: len(labels)] = labels[: self.n_labels]
+        try:
+            yield
+        finally:
+            counted[:] = 1.0
+
+    def _learn(self, batch: Batch, *, adapts: bool) -> None:
+        F, Y, weights, confidences = batch.outputs, batch.Y, batch.weights, batch.confidences
+        P, limits, coverages, n = batch.probabilities, batch.set_limits, batch.coverages, len(Y)
+        if (
+            F.nbytes != 8 * n * self.n_labels
+            or F.shape != Y.shape
+            or _contiguous(F) is not F
+            or _contiguous(Y) is not Y
+            or (len(weights) and not is_ready(weights, (n,)))
+            or (len(confidences) and not is_ready(confidences, Y.shape))
+            or (len(P) and not is_ready(P, Y.shape))
+            or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
+        ):
+            raise misfit(batch._asdict(), f"{self.n_labels} labels")
+        _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits)
+
+    # ------------------------------------------------------------------ other widths, merging, copies
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`: they have the shared map, and no counts; classes share all there is."""
+        new = allocate_calibration(n_labels, self.exclusive)
+        for name in () if self.exclusive else ("delta", "D", "counts", "n", "alpha"):
+            getattr(new, name)[: self.n_labels] = getattr(self.arrays, name)
+        self.n_labels = n_labels
+        self.arrays = new._replace(theta=self.arrays.theta, A=self.arrays.A, **self._of_classes())
+
+    def add(self, other: "Calibration", columns: list[int]) -> None:
+        """Add what `other`, of a model trained apart, has learned; `columns` has the places of its labels among these.
+
+        Curvatures and counts add up exactly. Maps are means of both by their curvatures, which is exact where a map is
+        linear in its coefficients; errors alpha are means by the counts.
+        """
+        a, b, (theta, A, D) = self.arrays, other.arrays, first_maps(self.exclusive)
+        if not self.exclusive:
+            wider = allocate_calibration(self.n_labels, exclusive=False)
+            for name in ("delta", "D", "counts", "n", "alpha"):
+                getattr(wider, name)[columns] = getattr(b, name)
+            b = wider._replace(theta=b.theta, A=b.A)
+        both_A, both_D = a.A + b.A - A, a.D + b.D - D
+        shared = np.linalg.solve(both_A, a.A @ a.theta + b.A @ b.theta - A @ theta)
+        shared = np.clip(shared, *bounds_of_theta(self.exclusive))
+        moved = _times(a.D, a.delta) + (a.D - D) @ (a.theta - shared)
+        moved += _times(b.D, b.delta) + (b.D - D) @ (b.theta - shared)
+        parts = np.divide(b.n, a.n + b.n, out=np.zeros(len(a.n)), where=a.n + b.n > 0.0)[:, None]
+        self.arrays = CalibrationArrays(
+            theta=shared,
+            A=both_A,
+            delta=np.clip(np.linalg.solve(both_D, moved[..., None])[..., 0], -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT),
+            D=both_D,
+            counts=a.counts + b.counts,
+            n=a.n + b.n,
+            alpha=(1.0 - parts) * a.alpha + parts * b.alpha,
+        )
+
+    def _of_classes(self) -> dict[str, FloatArray]:
+        """Return the arrays that do not depend on the number of classes."""
+        names = ("counts", "n", "alpha") if self.exclusive else ()
+        return {name: getattr(self.arrays, name) for name in names}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        self.__dict__.update(state)
+        if not self.arrays.theta.flags.writeable:
+            self.arrays = CalibrationArrays._make(np.array(array) for array in self.arrays)
+
+
+def bounds_of_theta(exclusive: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest value that each entry of theta can have; `exclusive`: of classes."""
+    if exclusive:
+        return np.array([LEAST_FACTOR]), np.array([LARGEST_FACTOR])
+    return np.array([0.0, 0.0, -LARGEST_COEFFICIENT]), np.full(3, LARGEST_COEFFICIENT)
+
+
+def _times(D: FloatArray, delta: FloatArray) -> FloatArray:
+    """Return D_k delta_k for every label k."""
+    return np.asarray((D @ delta[..., None])[..., 0])

@@ -1,0 +1,1 @@
+"""Compiled loops: cuts of outputs, known label sets."""

@@ -1,0 +1,205 @@
+"""One row of all members: their answers, then what each learns from it, and whether the stream has shifted."""
+
+import numpy as np
+
+from evolabel.engine.compile import inner
+from evolabel.stages.drift.arrays import (
+    BORN,
+    CALM,
+    CUT,
+    CUT_DUE,
+    DRIFT,
+    FAST,
+    FINAL,
+    LINEAR,
+    N_REVERSED,
+    NEVER,
+    RECOVERED,
+    RENEWAL_DUE,
+    RENEWED,
+    REVERSAL_DUE,
+    ROWS,
+    SETTLED,
+    SLOW,
+    SLOW_START,
+    Members,
+)
+from evolabel.stages.drift.loops.alarm import (
+    AFTER_BATCH,
+    CALM_MEAN,
+    QUIET,
+    RAISED,
+    SHORT_MEAN,
+    is_back,
+    next_odds,
+    watch,
+)
+from evolabel.stages.drift.loops.fast import block_of, fade_active
+from evolabel.stages.drift.loops.linear import answer_linear, fill_scores, learn_linear, learn_scores
+from evolabel.stages.drift.loops.mixer import clipped, learn_losses, mix, mixer_weights
+from evolabel.stages.rules.arrays import PaperArrays, State
+from evolabel.stages.rules.loops.consequents import answer, learn_consequents
+from evolabel.stages.rules.loops.regressors import fill_products
+from evolabel.stages.sensors.loops.watch import learn_sensors
+from evolabel.typing import FloatArray
+
+SHARE_MEMORY = 1000.0  # answers over which the share of a label is averaged
+SHORTEST_DRIFT = 50  # rows after which a label can have recovered
+LONGEST_DRIFT = 2000  # rows after which the new error of a label counts as its usual one
+REVERSAL_ODDS = 5e4  # odds beyond which a member is reversed
+NEXT_REVERSAL_ODDS = 1e9  # the same if it was in this drift: wrong answers now and then do not turn it repeatedly
+MOST_REVERSAL = 1e12  # odds, so that their product stays finite
+PAIRED_MEMORY = 250.0  # rows over which the losses of slow and fast member are compared
+PAIRED_ROWS = 2.0 * PAIRED_MEMORY - 1.0  # independent rows that such a fading mean counts for
+COMPARED_EVERY = 25  # rows between two looks at that comparison
+RENEWAL_Z = 3.0  # standard errors by which the fast member must be better
+RENEWAL_GAIN = 0.001  # and squared error per label
+
+
+@inner
+def answer_members(m: int, state: State, paper: PaperArrays | None, members: Members) -> None:
+    """Fill F of `members` with the outputs of all members, and of their mixture, for the present row.
+
+    `state` has the regressors of its m active rules, x of `members` the raw features, corrected.
+    """
+    F, fast = members.F, members.fast
+    has_fast = members.clock[BORN] != NEVER
+    answer(m, state.rules, state.settings, state.work, paper, F[SLOW])
+    F[FAST] = 0.0
+    if has_fast:
+        fill_products(m, fast.rules, fast.work)
+        answer(m, fast.rules, fast.settings, fast.work, paper, F[FAST])
+    fill_scores(members.x, members.mean, members.variance, members.s)
+    answer_linear(members.W, members.s, F[LINEAR])
+    mixer_weights(members.losses, has_fast, members.w)
+    mix(members.w, F)
+
+
+@inner
+def reversal_limit(reversed_before: float) -> float:
+    """Return the odds beyond which a member is reversed; `reversed_before` is 1 if it was in this drift, else 0."""
+    return REVERSAL_ODDS + reversed_before * (NEXT_REVERSAL_ODDS - REVERSAL_ODDS)
+
+
+@inner
+def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Members) -> None:
+    """Update the odds that label b is the opposite of what the members answer by its answer y of weight g.
+
+    `usual` is the alarm with the odds of calm times. A fast member that has not begun answers as the slow one.
+    """
+    fast = FAST if members.clock[BORN] != NEVER else SLOW
+    for i, member in enumerate((fast, LINEAR)):
+        odds = next_odds(members.reversal[i, b], (clipped(members.F[member, b]) - y) ** 2, usual, g, AFTER_BATCH)
+        members.reversal[i, b] = min(odds, MOST_REVERSAL)
+        if members.episode[b] != NEVER and odds > reversal_limit(members.reversal[N_REVERSED + i, b]):
+            members.due[REVERSAL_DUE] = 1
+
+
+@inner
+def watch_label(b: int, y: float, g: float, members: Members) -> bool:
+    """Watch the errors of label b for its answer y of weight g; return whether the fast member should be cut.
+
+    `happened` receives whether the label has drifted, has recovered from a drift, or settled at its new error.
+    """
+    now, since = members.clock[ROWS], members.episode[b]
+    spread = members.share[0, b] * (1.0 - members.share[0, b])
+    of_slow, of_final = members.alarms[0, b], members.alarms[1, b]
+    slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
+    final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
+    if since == NEVER:
+        if slow == RAISED or final == RAISED:
+            alarm = of_slow if slow == RAISED else of_final
+            members.episode[b] = now
+            members.depth[0, b], members.depth[1, b] = alarm[CALM_MEAN], alarm[SHORT_MEAN]
+            members.happened[b] = DRIFT
+            members.reversal[N_REVERSED:, b] = 0.0
+    elif now - since > LONGEST_DRIFT or (now - since >= SHORTEST_DRIFT and is_back(of_final, spread)):
+        members.happened[b] = SETTLED if now - since > LONGEST_DRIFT else RECOVERED
+        members.depth[1, b] = of_final[SHORT_MEAN]
+    learn_reversal(b, y, g, of_final, members)
+    return slow != QUIET or final == RAISED
+
+
+@inner
+def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_stream: bool, members: Members) -> bool:
+    """Update losses, shares and alarms by the answers y of the present row; return whether to cut the fast member.
+
+    Alarms learn `in_stream` only: in the initial batch the rules have seen each row before.
+    """
+    raised = False
+    share, n_share = members.share[0], members.share[1]
+    for b in range(y.shape[0]):
+        g = weight * confidence[b]
+        if g > 0.0:
+            learn_losses(b, y[b], g, members)
+            g = min(g, 1.0)  # of alarms and shares: one row is one answer
+            n_share[b] = min(n_share[b] + g, SHARE_MEMORY)
+            share[b] += g / n_share[b] * (y[b] - share[b])
+            if in_stream:
+                raised = watch_label(b, y[b], g, members) or raised
+    return raised
+
+
+@inner
+def compare_losses(y: FloatArray, confidence: FloatArray, members: Members) -> None:
+    """Update `paired` by the squared errors of slow and fast member, summed over the answers y of the present row."""
+    F, paired = members.F, members.paired
+    gain = 0.0
+    for b in range(y.shape[0]):
+        if confidence[b] > 0.0:
+            gain += confidence[b] * ((clipped(F[SLOW, b]) - y[b]) ** 2 - (clipped(F[FAST, b]) - y[b]) ** 2)
+    paired[0] += 1.0
+    step = max(1.0 / paired[0], 1.0 / PAIRED_MEMORY)
+    e = gain - paired[1]
+    paired[1] += step * e
+    paired[2] = (1.0 - step) * (paired[2] + step * e * e)
+
+
+@inner
+def is_renewal_due(members: Members) -> bool:
+    """Return whether the fast member is better beyond doubt than a slow one with a much longer memory."""
+    clock, paired, memory = members.clock, members.paired, members.fast.settings.memory
+    now = clock[ROWS]
+    if paired[0] % COMPARED_EVERY != 0.0 or now - clock[RENEWED] < memory // 2 or now - clock[SLOW_START] <= 2 * memory:
+        return False
+    error = np.sqrt(paired[2] / min(paired[0], PAIRED_ROWS))
+    return bool(paired[1] > RENEWAL_Z * error + RENEWAL_GAIN * members.F.shape[1])
+
+
+@inner
+def learn_members(
+    m: int,
+    z: FloatArray,
+    x: FloatArray,
+    y: FloatArray,
+    share: float,
+    weight: float,
+    in_stream: bool,
+    paper: PaperArrays | None,
+    members: Members,
+) -> bool:
+    """Learn the present row with all members but the slow one; return whether `happened` or `due` have entries.
+
+    z and x are the row, scaled, and raw as it was read, y its labels, `share` their mean confidence. The m active rules
+    are those of the slow member, which has learned the row.
+    """
+    clock, fast, due = members.clock, members.fast, members.due
+    now, confidence, memory = clock[ROWS], fast.work.confidence, fast.settings.memory
+    raised = learn_answers(y, weight, confidence, in_stream, members)
+    has_fast = clock[BORN] != NEVER
+    if has_fast:
+        compare_losses(y, confidence, members)
+        if fade_active(m, block_of(now, memory), members):
+            fill_products(m, fast.rules, fast.work)
+        learn_consequents(m, z, y, share, weight, fast.rules, fast.settings, fast.work, paper)
+    learn_linear(y, weight, confidence, members.s, members.F[LINEAR], members.W)
+    learn_scores(members.x, weight, members.mean, members.variance, members.n_read)
+    judged = learn_sensors(x, y, confidence, in_stream, members)
+    if raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2):
+        due[CUT_DUE] = 1  # until it is done: Ctrl-C may come first
+    if has_fast and is_renewal_due(members):
+        due[RENEWAL_DUE] = 1
+    shifted = judged or bool(due.any()) or (not has_fast and now >= memory)
+    for b in range(y.shape[0]):
+        shifted = shifted or members.happened[b] != CALM
+    return shifted

@@ -1,0 +1,93 @@
+"""The mixer: weights of the members per label, by their recent losses.
+
+| symbol | array  | meaning                                                                   |
+|--------|--------|---------------------------------------------------------------------------|
+| L      | (3, K) | fading mean of the squared errors of each member                          |
+| w      | (3, K) | exp(-KAPPA (l_m - l) / (l + LEAST_LOSS)), l = min l_m, divided by its sum |
+| f      | (4, K) | outputs of the members, then of the mixture, sum of w f                   |
+
+l is L of the slow member, and HANDICAP times L of the others: on a stationary stream the slow member answers alone.
+"""
+
+from evolabel.engine.compile import inner, kernel
+from evolabel.engine.exponential import exp_of_negative
+from evolabel.stages.drift.arrays import BORN, FAST, FINAL, LINEAR, LOSS_MEMORY, NEVER, SLOW, Members
+from evolabel.stages.drift.loops.linear import answer_linear, fill_scores
+from evolabel.typing import FloatArray
+
+KAPPA = 40.0  # how sharply weights follow relative differences of the losses
+HANDICAP = 1.1  # by which the losses of the fast and of the linear member are multiplied
+LEAST_LOSS = 0.001  # added to the least loss, so that tiny losses do not decide
+
+
+@inner
+def mixer_weights(L: FloatArray, has_fast: bool, w: FloatArray) -> None:
+    """Fill w with the weights of the members by their losses L; without a fast member its weight is 0."""
+    for b in range(L.shape[1]):
+        slow, fast, linear = L[SLOW, b], HANDICAP * L[FAST, b], HANDICAP * L[LINEAR, b]
+        least = min(slow, linear)
+        if has_fast:
+            least = min(least, fast)
+        sharp = -KAPPA / (least + LEAST_LOSS)
+        w[SLOW, b] = exp_of_negative(sharp * (slow - least))
+        w[FAST, b] = exp_of_negative(sharp * (fast - least)) if has_fast else 0.0
+        w[LINEAR, b] = exp_of_negative(sharp * (linear - least))
+        total = w[SLOW, b] + w[FAST, b] + w[LINEAR, b]
+        for m in range(w.shape[0]):
+            w[m, b] /= total
+
+
+@inner
+def mix(w: FloatArray, F: FloatArray) -> None:
+    """Fill the last row of F with the mixture of the others by w."""
+    for b in range(F.shape[1]):
+        F[FINAL, b] = w[SLOW, b] * F[SLOW, b] + w[FAST, b] * F[FAST, b] + w[LINEAR, b] * F[LINEAR, b]
+
+
+@inner
+def clipped(f: float) -> float:
+    """Return f cut to [0, 1]."""
+    return min(max(f, 0.0), 1.0)
+
+
+@inner
+def learn_losses(b: int, y: float, g: float, members: Members) -> None:
+    """Update the losses of label b by its answer y of weight g, from the outputs of the present row."""
+    members.n_losses[b] = min(members.n_losses[b] + g, max(LOSS_MEMORY, g))
+    step = g / members.n_losses[b]
+    for m in range(members.losses.shape[0]):
+        e = clipped(members.F[m, b]) - y
+        members.losses[m, b] += step * (e * e - members.losses[m, b])
+
+
+@kernel
+def current_weights(members: Members) -> None:
+    """Fill w of `members` with the weights of now."""
+    mixer_weights(members.losses, members.clock[BORN] != NEVER, members.w)
+
+
+@kernel
+def standard_rows(members: Members, X: FloatArray, S: FloatArray) -> None:
+    """Fill S, (n, q), with the scores of the raw rows X, as the linear member takes them."""
+    for i in range(X.shape[0]):
+        fill_scores(X[i], members.mean, members.variance, S[i])
+
+
+@kernel
+def mix_rows(members: Members, X: FloatArray, fast: FloatArray, formed: bool, out: FloatArray) -> None:
+    """Change `out`, outputs of the slow member for the raw rows X, to those of the mixture; `fast` has the fast ones.
+
+    `formed`: `out` has the outputs by mixed weights of slow and fast member, and `fast` is empty.
+    """
+    w, F = members.w, members.F
+    has_fast = members.clock[BORN] != NEVER
+    mixer_weights(members.losses, has_fast, w)
+    for i in range(X.shape[0]):
+        fill_scores(X[i], members.mean, members.variance, members.s)
+        answer_linear(members.W, members.s, F[LINEAR])
+        for b in range(F.shape[1]):
+            if formed:
+                out[i, b] = (w[SLOW, b] + w[FAST, b]) * out[i, b] + w[LINEAR, b] * F[LINEAR, b]
+            else:
+                other = fast[i, b] if has_fast else 0.0
+                out[i, b] = w[SLOW, b] * out[i, b] + w[FAST, b] * other + w[LINEAR, b] * F[LINEAR, b]

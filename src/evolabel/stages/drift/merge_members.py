@@ -1,0 +1,72 @@
+"""Merging the members of two models that were trained apart.
+
+Slow sums add up exactly (`model.merge`). Fast sums are faded to the present of their own stream, then added. That
+is not what one stream of both would have given, because the order of the rows of both is not known. The slopes of the
+linear members, per unit of each raw feature, the losses of the mixer and the shares of the labels are averaged by the
+answers that each remembers (losses: 200 at most). Clock and alarms are those of the first model.
+"""
+
+import numpy as np
+
+from evolabel.stages.drift.arrays import LOSS_MEMORY, SCORE_MEMORY, MemberArrays
+from evolabel.stages.drift.stage import FollowingRules, start_fast
+from evolabel.stages.rules import fast_sums
+from evolabel.typing import FloatArray
+
+
+def align_fast_sums(mine: FollowingRules, theirs: FollowingRules) -> None:
+    """Bring the fast sums of both to their own present, so that they can be added; one that has not begun begins."""
+    if not (mine.has_fast or theirs.has_fast):
+        return
+    for rules in (mine, theirs):
+        if not rules.has_fast:
+            start_fast(rules)
+        fast_sums.fade_to(rules.block, rules.arrays, rules.settings)
+    theirs.arrays.fast_block[:] = mine.block
+
+
+def merge_members(mine: FollowingRules, theirs: FollowingRules) -> None:
+    """Merge the linear member, losses and shares of `theirs` into `mine`; labels and features are in the same order."""
+    a, b = mine.members, theirs.members
+    W, scores = _pooled_weights(a, b), _pooled_scores(a, b)
+    loss_n = a.n_losses + b.n_losses
+    parts = np.divide(b.n_losses, loss_n, out=np.zeros(len(loss_n)), where=loss_n > 0.0)
+    share_n = a.share[1] + b.share[1]
+    of_theirs = np.divide(b.share[1], share_n, out=np.zeros(len(share_n)), where=share_n > 0.0)
+    mine.members = a._replace(
+        W=W,
+        mean=scores[0],
+        variance=scores[1],
+        n_read=np.minimum(a.n_read + b.n_read, SCORE_MEMORY),
+        losses=(1.0 - parts) * a.losses + parts * b.losses,
+        n_losses=np.minimum(loss_n, LOSS_MEMORY),
+        share=np.stack([(1.0 - of_theirs) * a.share[0] + of_theirs * b.share[0], np.maximum(a.share[1], b.share[1])]),
+    )
+
+
+def _pooled_scores(a: MemberArrays, b: MemberArrays) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of the rows in both."""
+    n = a.n_read + b.n_read
+    part = np.divide(b.n_read, n, out=np.zeros(len(n)), where=n > 0.0)
+    apart = b.mean - a.mean
+    variance = (1.0 - part) * a.variance + part * b.variance + part * (1.0 - part) * apart**2
+    return a.mean + part * apart, variance
+
+
+def _pooled_weights(a: MemberArrays, b: MemberArrays) -> FloatArray:
+    """Return the weights for pooled scores whose logits are the mean of both logits, where no score is cut."""
+    mean, variance = _pooled_scores(a, b)
+    total = a.n_losses + b.n_losses
+    part = np.divide(b.n_losses, total, out=np.zeros(len(total)), where=total > 0.0)[:, None]
+    raw = (1.0 - part) * _raw_weights(a) + part * _raw_weights(b)
+    W = raw.copy()
+    W[:, :-1] *= np.sqrt(variance)
+    W[:, -1] += raw[:, :-1] @ mean
+    return np.asarray(W)
+
+
+def _raw_weights(of: MemberArrays) -> FloatArray:
+    """Return the weights of the linear member per unit of the raw features, and the intercept at 0."""
+    spread = np.sqrt(of.variance)
+    slopes = np.divide(of.W[:, :-1], spread, out=np.zeros(of.W[:, :-1].shape), where=spread > 0.0)
+    return np.asarray(np.column_stack([slopes, of.W[:, -1] - slopes @ of.mean]))

@@ -1,0 +1,55 @@
+"""What the linear member adds to an output, feature by feature, and how the rules share the output with it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evolabel.stages.drift.mixture import linear_scores
+from evolabel.stages.drift.stage import FollowingRules
+from evolabel.stages.protocols import Model
+from evolabel.typing import FloatArray
+
+_NUDGE = 1e-4  # standard deviations of a feature by which it is moved to find the slope of its score
+_LEAST_SLOPE = 1e-9  # of a score per standard deviation: below, the score of the feature is cut
+
+
+class LinearPart(NamedTuple):
+    """Part of the linear member in the outputs of one sample."""
+
+    rules_share: FloatArray
+    """Weight of the rules in the output of each label, (K,)."""
+    contributions: FloatArray
+    """What each feature (the last: the intercept) adds to each label, (p + 1, K)."""
+    slopes: FloatArray
+    """Change of the outputs per unit of each scaled feature, (p, K)."""
+
+
+def linear_part(model: Model, x: FloatArray) -> LinearPart | None:
+    """Return the part of the linear member of `model` in the outputs of the raw sample `x`, (1, p); None without one.
+
+    The logit is the sum of terms W_j s_j. The output is 1/2, which counts as intercept, plus a multiple of the logit
+    between 0 and 1/4, which is split into the terms.
+    """
+    rules = model.trained()
+    if not isinstance(rules, FollowingRules):
+        return None
+    weights = rules.mixer_weights[-1]
+    s = linear_scores(rules, x)[0]
+    terms = s[:, None] * rules.members.W.T
+    logit = terms.sum(axis=0)
+    output = 1.0 / (1.0 + np.exp(-logit))
+    near = np.abs(logit) < 1e-6
+    parts = weights * terms * np.where(near, 0.25, (output - 0.5) / np.where(near, 1.0, logit))
+    parts[-1] += 0.5 * weights
+    per_score = weights * output * (1.0 - output) * rules.members.W[:, :-1].T
+    return LinearPart(1.0 - weights, parts, per_score * _scores_per_unit(model, rules, x)[:, None])
+
+
+def _scores_per_unit(model: Model, rules: FollowingRules, x: FloatArray) -> FloatArray:
+    """Return the change of the linear member's scores per unit of the scaled features, (p,); 0 where one is cut."""
+    spread = np.sqrt(rules.members.variance)
+    low, high = x - _NUDGE * spread, x + _NUDGE * spread
+    scores = (linear_scores(rules, high) - linear_scores(rules, low))[0, :-1]
+    scaled = (model.scale(high) - model.scale(low))[0]
+    moves = np.abs(scaled) > _LEAST_SLOPE * _NUDGE  # False for a missing feature, too
+    return np.asarray(np.divide(scores, scaled, out=np.zeros(len(scores)), where=moves))

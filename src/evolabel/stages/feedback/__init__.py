@@ -1,0 +1,1 @@
+"""Recent errors that correct the next outputs."""

@@ -1,0 +1,1 @@
+"""Compiled loop: recent errors."""

@@ -1,0 +1,1 @@
+"""The rule base: memberships, statistics, creating, merging and removing rules."""

@@ -1,0 +1,307 @@
+"""The arrays a rule base consists of, and the settings its kernels read.
+
+Slot 0 is the whole stream (the global model), slots 1..C are the rules; R is the capacity, p the number of features,
+q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the length of a block. The antecedents have
+d dimensions: d = p in the input space, d = p + K in the product space, whose joint vector is s = (z, omega y). Arrays a
+profile does not need have no elements. In the paper's symbols R'QR and R'QY the rows of R are the regressors, and the
+diagonal of Q has their psi.
+
+| array        | shape         | symbol      | kind    | meaning                                                       |
+|--------------|---------------|-------------|---------|---------------------------------------------------------------|
+| c            | (1+R, d)      | c_i         | exact   | centre: weighted mean of the samples the rule has won         |
+| M            | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
+| n            | (1+R, d)      |             | exact   | weight of the samples in which the feature was observed       |
+| k            | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
+| inv          | (1+R, d)      | 1/Sigma_jj  | derived | inverse variance with its prior, times the dimension's weight |
+| F            | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only|
+| H            | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without `pending_H`          |
+| G            | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
+| P            | (1+R, q, q)   | P_i         | derived | (H + penalty)^-1, lower triangle, without `pending_P`         |
+| pending_H    | (1+R, B, q)   |             | exact   | rows h = sqrt(psi) r whose h h' is not yet added to H         |
+| pending_P    | (1+R, B, q)   |             | derived | rows h = sqrt(psi / (1 + psi r'Pr)) P r, not yet taken off P  |
+| n_pending    | (1+R,)        |             | exact   | number of rows in `pending_H` and `pending_P`                 |
+| age          | (1+R,)        |             | policy  | samples learned since P was last derived from H               |
+| W            | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where iterated or locked      |
+| ybar         | (1+R, K)      | ybar_c      | exact   | weighted mean of the labels; where labels are coupled         |
+| Q            | (1+R, K, K)   | covar_cd    | exact   | weighted co-moments of the labels                             |
+| mass         | (1+R, 2)      | S_Psi       | exact   | sum of psi, sum of psi^2                                      |
+| top          | (1+R, 2)      |             | bound   | upper bound of lmax(H + penalty); its last exact value        |
+| compared     | (1+R,)        |             | policy  | support when the rule was last compared with the others       |
+| identity     | (1+R,)        |             | exact   | number of the rule; slots are used again, numbers are not     |
+| born         | (1+R,)        |             | exact   | sample at which the rule was created                          |
+| last_won     | (1+R,)        |             | exact   | last sample the rule has won                                  |
+| locked       | (1+R,)        |             | exact   | 1: a person has locked the rule, it learns nothing; else 0    |
+| fast_H       | (1+R, q, q)   |             | exact   | as H, G, P and their pending rows: the sums of the fast member|
+| fast_G       | (1+R, K, q)   |             | exact   | (`stages.drift`), in which old rows fade; where the rule      |
+| fast_P       | (1+R, q, q)   |             | derived | base follows drift                                            |
+| fast_pending_H | (1+R, B, q) |             | exact   |                                                               |
+| fast_pending_P | (1+R, B, q) |             | derived |                                                               |
+| fast_n_pending | (1+R,)      |             | exact   |                                                               |
+| fast_block   | (1+R,)        |             | exact   | block of the stream up to which these sums have faded         |
+| counters     | (3,)          | C, N        | exact   | rules, samples seen, identity of the next rule                |
+| winner_stats | (3,)          |             | exact   | count, mean and variance of recent winner distances           |
+
+"exact" arrays do not follow from other arrays; those of them that are sums, means or scatters are pooled without loss
+when rules are merged. "derived" arrays follow from exact ones. "policy" arrays are only used to decide when a step is
+due. A "bound" may be too large until it is computed again.
+"""
+
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+
+from evolabel.engine.packed_state import declare
+from evolabel.typing import FloatArray, IntArray
+
+# Index of `counters`.
+RULES, SEEN, NEXT_IDENTITY = 0, 1, 2
+
+BLOCKS = 2  # in the memory of the sums that fade
+
+# Reasons of `learn_rows` to stop: all rows are done; the next row is novel; a rule is inactive; a slot is due for
+# upkeep (P is derived again); the winner has grown and may be merged; the weights diverged; a label
+# has drifted, or the members have to change.
+DONE, NOVEL, INACTIVE, DUE, GROWN, DIVERGED, CHANGED = 0, 1, 2, 3, 4, 5, 6
+
+
+class RuleArrays(NamedTuple):
+    """State of a rule base as plain arrays; see the table on top of this module."""
+
+    c: FloatArray
+    M: FloatArray
+    n: FloatArray
+    k: FloatArray
+    inv: FloatArray
+    F: FloatArray
+    H: FloatArray
+    G: FloatArray
+    P: FloatArray
+    pending_H: FloatArray
+    pending_P: FloatArray
+    n_pending: IntArray
+    age: IntArray
+    W: FloatArray
+    ybar: FloatArray
+    Q: FloatArray
+    mass: FloatArray
+    top: FloatArray
+    compared: FloatArray
+    identity: IntArray
+    born: IntArray
+    last_won: IntArray
+    locked: IntArray
+    fast_H: FloatArray
+    fast_G: FloatArray
+    fast_P: FloatArray
+    fast_pending_H: FloatArray
+    fast_pending_P: FloatArray
+    fast_n_pending: IntArray
+    fast_block: IntArray
+    counters: IntArray
+    winner_stats: FloatArray
+
+
+class PaperArrays(NamedTuple):
+    """The arrays of the state that only rotated rules, iterated weights and coupled labels need.
+
+    Kernels take them as an argument of their own, which is None for all other rule bases: numba then leaves out the
+    branches that use them, and compiles in half the time.
+    """
+
+    F: FloatArray
+    ybar: FloatArray
+    Q: FloatArray
+    mass: FloatArray
+    top: FloatArray
+
+
+class Settings(NamedTuple):
+    """Parameters that kernels read.
+
+    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D), where D is diagonal: 1 for
+    features, `intercept_ridge` for the intercept; `anchor` is gamma D if the rules are shrunk towards the global model,
+    else 0; `metric` has one row with the prior variance of each dimension and one with its weight in squared distances
+    (lambda_j, 1 on average over the features); the prior counts as `prior_count` samples; `rotated` rules have full
+    covariances; `product`: antecedents include the labels, times `label_weight` (omega).
+
+    `tau` is the temperature per feature, T / p; `radius` bounds the mean squared distance, times
+    (1 + 1/k)^`young_power` for a rule of support k; `novel_z` NaN: the radius is used in a full rule base, too; a slot
+    learns `upkeep_every` samples between two derivations of P; `prune_after` and `merge_every` 0: never;
+    `min_activation`, `max_rules` and `min_support` are the options of these names. `memory` is the number
+    of stream rows that the fast member remembers, 0 where drift is not followed; `most_count` bounds the samples by
+    which a centre is held in its place.
+
+    The others are for the paper's profile: `by_angle`: rho of eq. (29) is computed from angles; `iterated`:
+    Algorithm 2 instead of closed form; `rls`: a recursive least squares step before its `prox_steps` steps; `alpha` and
+    `beta`: strengths of L1 and coupling; `coupling`: a kind of `loops.paper.coupling`; `literal_step`: the step
+    length of eq. (14) as printed; `inherit`: iterated weights start at those of the nearest rule.
+    """
+
+    penalty: FloatArray
+    anchor: FloatArray
+    metric: FloatArray
+    prior_count: float
+    rotated: bool
+    product: bool
+    label_weight: float
+    tau: float
+    min_activation: float
+    max_rules: int
+    radius: float
+    young_power: float
+    novel_z: float
+    upkeep_every: int
+    prune_after: int
+    min_support: float
+    merge_every: int
+    memory: int
+    most_count: float
+    by_angle: bool
+    iterated: bool
+    rls: bool
+    prox_steps: int
+    alpha: float
+    beta: float
+    coupling: int
+    literal_step: bool
+    inherit: bool
+
+    @property
+    def prior(self) -> FloatArray:
+        """Prior variance of each dimension."""
+        return np.asarray(self.metric[0])
+
+    @property
+    def importance(self) -> FloatArray:
+        """Weight of each dimension in squared distances."""
+        return np.asarray(self.metric[1])
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of the learning loop, kept between calls: allocating them takes longer than learning a row.
+
+    `D` and `J` are distances in the input and in the product space, by slot; `psi` and `active` memberships and slots
+    of the active rules; `r`, `u` and `own` the regressors of the active slots, P r and the slots' own outputs, the
+    global model's last (`loops.consequents`); `confidence` has one entry per label of the row; `s` is the joint
+    vector; `f` are outputs; `WH`, `BW` and `B` are the products W H and B W and the coupling matrix
+    (`stages.rules.loops.paper.iteration`). The others have no fixed meaning.
+    """
+
+    D: FloatArray
+    J: FloatArray
+    psi: FloatArray
+    active: IntArray
+    r: FloatArray
+    u: FloatArray
+    own: FloatArray
+    v: FloatArray
+    t: FloatArray
+    confidence: FloatArray
+    s: FloatArray
+    e: FloatArray
+    x: FloatArray
+    missing: IntArray
+    f: FloatArray
+    WH: FloatArray
+    BW: FloatArray
+    B: FloatArray
+
+
+class State(NamedTuple):
+    """The first argument of most kernels: the state of a rule base, its settings and scratch arrays."""
+
+    rules: RuleArrays
+    settings: Settings
+    work: Workspace
+
+
+def paper_arrays(rules: RuleArrays) -> PaperArrays | None:
+    """Return the arrays of `rules` that only the paper's profile needs; None if none of them has elements."""
+    arrays = PaperArrays(rules.F, rules.ybar, rules.Q, rules.mass, rules.top)
+    return arrays if any(array.size for array in arrays) else None
+
+
+def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, iterated: bool) -> Workspace:
+    """Return scratch arrays for `slots`, `n_features`, `n_labels`, `dimensions` of antecedents and `iterated` W."""
+    q, K = n_features + 1, n_labels if iterated else 0
+    return Workspace(
+        D=np.empty(slots),
+        J=np.empty(slots),
+        psi=np.empty(slots),
+        active=np.empty(slots, np.int64),
+        r=np.empty((slots, q)),
+        u=np.empty((slots, q)),
+        own=np.empty((slots, n_labels)),
+        v=np.empty(q),
+        t=np.empty(q),
+        confidence=np.empty(n_labels),
+        s=np.empty(dimensions),
+        e=np.empty(dimensions),
+        x=np.empty(dimensions),
+        missing=np.empty(dimensions, np.int64),
+        f=np.empty(n_labels),
+        WH=np.empty((K, q)),
+        BW=np.empty((K, q)),
+        B=np.empty((K, K)),
+    )
+
+
+_WHOLE = ("n_pending", "age", "identity", "born", "last_won", "locked", "fast_n_pending", "fast_block")
+_DTYPES = dict.fromkeys((*_WHOLE, "counters"), np.int64)
+
+
+def block_length(q: int) -> int:
+    """Return the number of pending rows in a block, for regressors of length `q`; they are applied eight at a time."""
+    return 8 if q < 128 else 16
+
+
+def allocate(
+    rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
+) -> RuleArrays:
+    """Return zeroed arrays for `rules` rules, of the shapes that `array_shapes` gives for the same arguments."""
+    shapes = array_shapes(rules, n_features, n_labels, settings, hold_weights=hold_weights)
+    made: dict[str, Any] = {name: np.zeros(shape, _DTYPES.get(name, np.float64)) for name, shape in shapes.items()}
+    return RuleArrays(**made)
+
+
+def array_shapes(
+    rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
+) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the arrays for `rules` rules; those that `settings` do not need have no elements.
+
+    `n_features`, `n_labels`: the sizes. `hold_weights`: a rule is locked, so that W is needed in closed form, too.
+    """
+    s, q, K = rules + 1, n_features + 1, n_labels
+    d = n_features + (K if settings.product else 0)
+    f = d if settings.rotated else 0
+    w, g = (K, q) if settings.iterated or hold_weights else (0, 0)
+    b = 1 if settings.iterated else block_length(q)
+    k = K if settings.coupling else 0  # 0: labels are not coupled
+    follows = int(settings.memory > 0)
+    fast_q, fast_K, fast_b = follows * q, follows * K, follows * b
+    return {
+        "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
+        "G": (s, K, q), "P": (s, q, q), "pending_H": (s, b, q), "pending_P": (s, b, q),
+        "W": (s, w, g), "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0),
+        "top": (s, 2 if settings.iterated else 0), "compared": (s,), "winner_stats": (3,),
+        "fast_H": (s, fast_q, fast_q), "fast_G": (s, fast_K, fast_q), "fast_P": (s, fast_q, fast_q),
+        "fast_pending_H": (s, fast_b, fast_q), "fast_pending_P": (s, fast_b, fast_q), "counters": (3,),
+        **dict.fromkeys(_WHOLE, (s,)),
+    }  # fmt: skip
+
+
+def _declare_all() -> None:
+    """Declare the tuples above to `engine.packed_state`, with the arrays of the smallest rule base as examples."""
+    kinds = {name: kind for name, kind in get_type_hints(Settings).items() if kind in (float, int, bool)}
+    numbers: dict[str, Any] = {name: kind() for name, kind in kinds.items()}
+    settings = Settings(penalty=np.zeros((2, 2)), anchor=np.zeros(2), metric=np.zeros((2, 1)), **numbers)
+    state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False))
+    fast = tuple(name for name in RuleArrays._fields if name.startswith("fast_"))  # kernels take them as RuleArrays
+    declare(RuleArrays, state.rules, left_out=(*PaperArrays._fields, *fast))
+    declare(Settings, settings)
+    declare(Workspace, state.work)
+    declare(State, state)
+    declare(PaperArrays, state.rules)
+
+
+_declare_all()

@@ -1,0 +1,1 @@
+"""Compiled loops of the paper's profile: rotated rules, iterated weights, label coupling."""

@@ -1,0 +1,49 @@
+"""What the arrays of a model will take, compared with the memory available before anything is allocated."""
+
+from math import prod
+
+import numpy as np
+
+from evolabel._utils.memory import GIB, memory_available
+from evolabel.core.options import Options
+from evolabel.errors import OutOfMemoryError
+from evolabel.stages.rules.arrays import array_shapes
+from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.stage import FIRST_CAPACITY
+
+_ALWAYS_FITS = GIB // 4  # bytes; smaller models are not compared, because reading the memory available takes time
+_NUMBER = 8  # bytes
+
+
+def memory_need(n_features: int, n_labels: int, options: Options, rules: int) -> int:
+    """Return the bytes that a rule base with slots for `rules` rules takes, by the sizes and the `options`."""
+    settings = kernel_settings(options, n_features, n_labels, np.ones(n_features), 1.0)
+    shapes = array_shapes(rules, n_features, n_labels, settings)
+    return _NUMBER * sum(prod(shape) for shape in shapes.values())
+
+
+def check_memory(n_features: int, n_labels: int, options: Options) -> None:
+    """Raise OutOfMemoryError if the first arrays of a model of `n_features`, `n_labels` and `options` do not fit.
+
+    These have slots for `max_rules` rules, for 32 if it is larger; nothing is raised where the system does not show
+    the memory available.
+    """
+    if n_features == 0 or n_labels == 0:
+        return
+    rules = min(FIRST_CAPACITY, int(options.max_rules))
+    need = memory_need(n_features, n_labels, options, rules)
+    available = memory_available() if need > _ALWAYS_FITS else None
+    if available is None or need <= available:
+        return
+    fitting = next((r for r in range(rules - 1, 0, -1) if _fits(n_features, n_labels, options, r, available)), None)
+    way = "fewer features" if fitting is None else f"max_rules={fitting} or fewer features"
+    per_rule = need - memory_need(n_features, n_labels, options, rules - 1)
+    raise OutOfMemoryError(
+        f"{n_features} features and {n_labels} labels need {need / GIB:.3g} GiB for {rules} rules "
+        f"(max_rules={options.max_rules}, {per_rule / GIB:.3g} GiB per rule), {available / GIB:.3g} GiB are available; "
+        f"use {way}"
+    )
+
+
+def _fits(n_features: int, n_labels: int, options: Options, rules: int, available: int) -> bool:
+    return memory_need(n_features, n_labels, options, rules) <= available

@@ -1,0 +1,333 @@
+"""`RuleBase`: the rules of EFC-ML and their global model; how they learn, and how rules are created and removed."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from evolabel._utils.interrupts import held
+from evolabel.core.events import Event, RuleNames
+from evolabel.core.rows import Batch
+from evolabel.core.sizes import check_batch, misfit
+from evolabel.engine.compile import direct_by_profile, interpreted
+from evolabel.errors import DivergenceError, StateError
+from evolabel.model.loops.learn import learn_rows
+from evolabel.stages.rules import inverses, merging, slots
+from evolabel.stages.rules.allocation import fit_weights, more_labels, more_slots
+from evolabel.stages.rules.arrays import (
+    DIVERGED,
+    DONE,
+    NEXT_IDENTITY,
+    NOVEL,
+    RULES,
+    SEEN,
+    RuleArrays,
+    Settings,
+    allocate,
+    paper_arrays,
+)
+from evolabel.stages.rules.label_rates import set_rate
+from evolabel.stages.rules.loops.consequents import LOOSE
+from evolabel.stages.rules.loops.memberships import join
+from evolabel.stages.rules.loops.moments import update_moments
+from evolabel.stages.rules.proximal import DIVERGED_TEXT
+from evolabel.stages.rules.rule_state import RuleState
+from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, weights_of_all
+from evolabel.stages.scaling.stage import Scaler
+from evolabel.typing import BoolArray, FloatArray
+
+FIRST_CAPACITY = 32  # rules that the first arrays have slots for
+EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
+
+_learn_rows, _update_moments = direct_by_profile(learn_rows), interpreted(update_moments)
+
+
+class RuleBase(RuleState):
+    """The rules and their global model while they learn a stream.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Widths of scaled rows and of their labels.
+    settings : Settings
+        Parameters of the kernels.
+    arrays : RuleArrays, optional
+        The rules, used as they are; by default there are none.
+
+    Attributes
+    ----------
+    events : deque of Event
+        The last `EVENTS_KEPT` changes of the rules.
+    n_events : int
+        Number of changes that were ever logged; only the difference between two moments has a meaning.
+    rule_names : RuleNames
+        Names of rules and texts of rules that people wrote.
+    diverged : bool
+        Whether the weights have diverged; such a rule base cannot be used any more.
+    antecedent_rate : float
+        Factor on the weight of a sample in the moments of its winner.
+    """
+
+    def __init__(self, n_features: int, n_labels: int, settings: Settings, arrays: RuleArrays | None = None) -> None:
+        capacity = min(FIRST_CAPACITY, settings.max_rules)
+        made = allocate(capacity, n_features, n_labels, settings) if arrays is None else arrays
+        super().__init__(n_features, made, settings)
+        self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
+        self.n_events = 0
+        self.rule_names = RuleNames()
+        self.diverged = False
+        self.antecedent_rate = 1.0
+        if arrays is None:
+            slots.clear(0, self.arrays, settings)
+
+    # ------------------------------------------------------------------ learning
+
+    def learn(self, batch: Batch, *, structure: bool = True, consequents: bool = True) -> None:
+        """Learn the scaled rows of `batch` one after the other: `structure`, `consequents`, or both.
+
+        Its outputs, if given, receive each row's output from before the row was learned. Members beside the rules need
+        its raw rows, too.
+        """
+        check_batch(batch, self.n_features, self.n_labels)
+        self._resume(batch, *self._learn(batch, structure, consequents), structure, consequents)
+
+    def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
+        """Scale the raw rows of `batch` by `scaler`, and learn them; `read` of `batch`, if given, receives them."""
+        kept = self._kept()
+        state, paper = kept.packed
+        check_batch(batch, self.n_features, kept.n_labels)
+        X, Y, weights, confidences, out, _, _, read, *_ = batch
+        if len(read):
+            read[:] = X
+        Z, members = scaler.transform(X), self.packed_members
+        rest = Y, weights, confidences, self.antecedent_rate, True, True, False, out
+        done, reason = _learn_rows(state, paper, members, X, Z, read, *rest)
+        if reason != DONE:
+            self._resume(batch._replace(X=Z, raw=X), done, reason)
+
+    def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
+        """Call the loop once; return how many rows it has learned, and its reason to stop."""
+        Z, Y, weights, confidences, out, _, raw, read, *_ = batch
+        members, X = self.packed_members, raw if len(raw) else Z
+        if members is not None and len(raw) != len(Z):
+            raise misfit({"raw": raw}, f"{len(Z)} rows")
+        flags = structure, consequents, created
+        rest = Z, read, Y, weights, confidences, self.antecedent_rate, *flags, out
+        done, reason = _learn_rows(*self.packed(), members, X, *rest)
+        return done, reason
+
+    @property
+    def drifting(self) -> BoolArray:
+        """Whether each label is in a drift; nothing is watched here."""
+        return np.zeros(self.n_labels, np.bool_)
+
+    @property
+    def packed_members(self) -> Any:
+        """Members that answer and learn beside the rules, as kernels take them; None: there are none."""
+        return None
+
+    def _settle(self) -> None:
+        """Change the members as the last row demands; there are none."""
+
+    def _resume(
+        self,
+        batch: Batch,
+        done: int,
+        reason: int,
+        structure: bool = True,
+        consequents: bool = True,
+    ) -> None:
+        """Do what the loop has stopped for after `done` rows, and learn the rest; Ctrl-C waits until the end."""
+        if reason == DONE:
+            return
+        with held():
+            while reason != DONE:
+                batch = batch.rows(slice(done, None))
+                if reason == NOVEL:  # it counts in full, partly labelled or not: a support far below 1 has no radius
+                    weight = float(batch.weights[0]) if len(batch.weights) else 1.0
+                    self._create_rule(self._joint(batch.X[0], batch.Y[0]), weight)
+                elif reason == DIVERGED:
+                    self.diverged = True
+                    raise DivergenceError(DIVERGED_TEXT.format(when=f"at sample {self.n_seen}"))
+                else:
+                    self._upkeep()
+                    if structure:
+                        self._prune()
+                        self._merge_touching()
+                    self._settle()
+                done, reason = self._learn(batch, structure, consequents, created=reason == NOVEL)
+
+    @contextmanager
+    def moving_antecedents_by(self, rate: float) -> Iterator[None]:
+        """Set `antecedent_rate` to `rate` in the `with` block; consequents and new rules are not affected."""
+        self.antecedent_rate = rate
+        try:
+            yield
+        finally:
+            self.antecedent_rate = 1.0
+
+    def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
+        """Return the sample in the space of the antecedents."""
+        joint = np.empty(self.arrays.c.shape[1])
+        join(z, y, self.settings.label_weight, joint)
+        return joint
+
+    def _create_rule(self, s: FloatArray, weight: float) -> None:
+        """Create a rule at `s` of this `weight`. A full rule base first merges its closest pair.
+
+        If locks forbid that, no rule is created, and the nearest rule is updated instead.
+        """
+        self.arrays.counters[SEEN] += 1
+        if self.n_rules >= self.settings.max_rules:
+            if len(slots.unlocked(self.arrays)) < 2:
+                self._update_nearest(s, weight)
+                return
+            if not self._give_up_slot():
+                self.shrink_to(self.settings.max_rules - 1)
+        self.reserve(self.n_rules + 1)
+        parent = self.nearest_rule(s)
+        self._update_moments(0, s, weight)
+        slot = slots.create_rule(s, parent, weight, self.arrays, self.settings)
+        nearest = int(self.arrays.identity[parent]) if parent else None
+        self.log("birth", int(self.arrays.identity[slot]), nearest)
+
+    def _update_nearest(self, s: FloatArray, weight: float) -> None:
+        """Update the moments of the nearest rule, unless it is locked, by a novel sample `s`."""
+        winner = self.nearest_rule(s)
+        self._update_moments(0, s, weight)
+        if not self.arrays.locked[winner]:
+            self._update_moments(winner, s, weight)
+
+    def _update_moments(self, slot: int, s: FloatArray, weight: float) -> None:
+        """Update centre and spread of `slot` by the sample `s`."""
+        _update_moments(slot, s, weight, self.arrays, self.settings, paper_arrays(self.arrays))
+
+    def _upkeep(self) -> None:
+        """Derive P of the slots that have learned `upkeep_every` samples, and step bounds that have become loose."""
+        for slot in np.flatnonzero(self.arrays.age >= self.settings.upkeep_every):
+            inverses.upkeep(int(slot), self.arrays, self.settings)
+        if self.settings.iterated:
+            for slot in np.flatnonzero(self.arrays.top[:, 0] > LOOSE * self.arrays.top[:, 1]):
+                inverses.tighten(int(slot), self.arrays, self.settings)
+
+    def _merge_touching(self) -> None:
+        """Compare the rules that have grown with the others; merge those that touch and agree."""
+        every = self.settings.merge_every
+        while every and self.n_rules > 1:
+            free = slots.unlocked(self.arrays)
+            grown = free[self.arrays.k[free] - self.arrays.compared[free] >= every]
+            if not len(grown):
+                return
+            slot = int(grown[0])
+            self.arrays.compared[slot] = self.arrays.k[slot]
+            partner = merging.partner_of(slot, self)
+            if partner:
+                self.merge(slot, partner)
+
+    def _prune(self) -> None:
+        """Remove inactive rules."""
+        for slot in slots.inactive(self.arrays, self.settings):
+            self.remove(slot, "death")
+
+    # ------------------------------------------------------------------ answering
+
+    def outputs(self, Z: FloatArray) -> FloatArray:
+        """Return eq. (2) for the scaled rows `Z`, (rows, K), of the rules alone, without members beside them.
+
+        Many rows are answered by weights formed once, with the same outputs up to rounding.
+        """
+        return answers(self, Z, weights_of_all(self) if len(Z) >= MANY_ROWS else NO_WEIGHTS).outputs
+
+    # ------------------------------------------------------------------ changes of the rules
+
+    def merge(self, first: int, second: int, kind: str = "merge") -> int:
+        """Merge the rules in slots `first` and `second`, and return the identity kept; log it as `kind`.
+
+        Iterated weights are merged by eq. (29).
+        """
+        weights = merging.merged_weights(first, second, self) if self.settings.iterated else None
+        kept, gone = slots.merge_pair(first, second, self.arrays, self.settings)
+        if weights is not None:
+            self.arrays.W[slots.slot_of(kept, self.arrays)] = weights
+        self.rule_names.remove(gone, kept)
+        self.log(kind, kept, gone)
+        return kept
+
+    def shrink_to(self, rules: int) -> None:
+        """Merge closest pairs until at most `rules` rules are left; StateError if locks forbid it."""
+        while self.n_rules > rules:
+            if len(slots.unlocked(self.arrays)) < 2:
+                raise StateError(
+                    "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
+                )
+            self.merge(*slots.closest_pair(self.arrays, self.settings.most_count))
+
+    def _give_up_slot(self) -> bool:
+        """Merge away a rule that is not needed any more; return whether there was one. Every rule is needed here."""
+        return False
+
+    def remove(self, slot: int, kind: str) -> None:
+        """Remove the rule in `slot`, and log it as `kind`."""
+        identity = int(self.arrays.identity[slot])
+        slots.free_slot(slot, self.arrays)
+        self.rule_names.remove(identity)
+        self.log(kind, identity, None)
+
+    def copy_rule(self, other: "RuleBase", slot: int) -> None:
+        """Copy the rule in `slot` of another rule base of the same widths, under a new identity."""
+        self.reserve(self.n_rules + 1)
+        target, source = self.n_rules + 1, other.arrays
+        self.arrays.locked[target] = source.locked[slot]
+        self.arrays.counters[RULES] = target
+        self.arrays = fit_weights(self.arrays, self.settings)
+        for name in slots.PER_SLOT:
+            if name != "W" or (source.W.shape[1] and self.arrays.W.shape[1]):
+                getattr(self.arrays, name)[target] = getattr(source, name)[slot]
+        self.arrays.identity[target] = self.arrays.counters[NEXT_IDENTITY]
+        self.arrays.counters[NEXT_IDENTITY] += 1
+        identity = int(self.arrays.identity[target])
+        self.rule_names.add(identity, other.rule_names.names.get(int(source.identity[slot])))
+        self.log("joined", identity, None)
+
+    def reserve(self, rules: int) -> None:
+        """Make slots for `rules` rules; their number doubles, so that arrays are rarely copied."""
+        if rules + 1 > len(self.arrays.c):
+            self.arrays = more_slots(self.arrays, max(rules, 2 * (len(self.arrays.c) - 1)), self.settings)
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`, with weights 0 and the intercept 1 / (N + 2) (rule of succession).
+
+        All samples so far then count as if they had carried that rate as a soft label: G = rate * (H's last column).
+        """
+        extra = n_labels - self.n_labels
+        rate = self.rate_of_new_label
+        self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
+        set_rate(self, extra, rate)
+        if self.arrays.W.shape[1]:
+            held = slice(None) if self.settings.iterated else self.arrays.locked > 0
+            self.arrays.W[held, -extra:, -1] = rate
+
+    @property
+    def rate_of_new_label(self) -> float:
+        """Share of the samples that are expected to carry a label which none has carried yet."""
+        return 1.0 / (self.n_seen + 2.0)
+
+    def log(self, kind: str, rule: int | None, other: int | None, note: str = "", **about: Any) -> None:
+        """Append an `Event` of this `kind` at the present sample, `about` a label or a feature, and count it."""
+        self.events.append(Event(self.n_seen, kind, rule, other, note, **about))
+        self.n_events += 1
+
+    # ------------------------------------------------------------------ copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_scratch": None, "_packed": None}  # a copy has arrays of its own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        self.__dict__.update(state)
+        if not self.arrays.c.flags.writeable:
+            self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
+            copies: dict[str, Any] = {n: np.array(getattr(self.settings, n)) for n in ("penalty", "anchor", "metric")}
+            self.settings = self.settings._replace(**copies)

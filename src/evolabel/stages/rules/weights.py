@@ -1,0 +1,113 @@
+"""Outputs of rows, by weights of all rules that are computed once.
+
+Learning never computes W_i = P_i (G_i + gamma D W_0), because it would be needed for every sample
+(`loops.consequents`). Weights that were computed once can be used for any number of rows, with the same outputs up to
+rounding.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evolabel.core.sizes import check_rows, misfit
+from evolabel.engine.compile import direct, direct_by_profile
+from evolabel.stages.rules.inverses import mirrored
+from evolabel.stages.rules.loops.answer import answer_rows
+from evolabel.stages.rules.loops.answer_block import answer_block, form_weights
+from evolabel.stages.rules.rule_state import RuleState
+from evolabel.typing import FloatArray, IntArray
+
+# Rows from which on forming the weights first is faster: 24 to 64 were measured with 72 to 260 features and 6 to 101
+# labels. Fewer features need more rows, but then either way takes less than a millisecond.
+MANY_ROWS = 64
+
+SOME_ROWS = 16  # rows from which on a block is faster than row by row, with formed weights
+TOGETHER = 1024  # rows of a block, at most, so that they stay in the processor's cache while all rules answer them
+
+_answer_rows, _answer_block = direct_by_profile(answer_rows), direct_by_profile(answer_block)
+_form_weights = direct(form_weights)
+
+NO_WEIGHTS = np.empty((0, 0, 0))
+NO_TERMS = np.empty((0, 0))
+
+
+class Moments(NamedTuple):
+    """M of slots 0..C, lower triangles, with their pending rows, as `stages.rules.loops.second_moments` takes them."""
+
+    M: FloatArray
+    pending_M: FloatArray
+    n_pending: IntArray
+
+    @property
+    def total(self) -> float:
+        """Weight of all samples, which is the last entry of M_0; 1 where there were none, because it is a divisor."""
+        rows = self.pending_M[0, : self.n_pending[0], -1]
+        return float(self.M[0, -1, -1] + rows @ rows) or 1.0
+
+    def matrix(self, slot: int) -> FloatArray:
+        """Return M of `slot` as a full symmetric matrix, pending rows included."""
+        rows = self.pending_M[slot, : self.n_pending[slot]]
+        return np.asarray(mirrored(self.M[slot]) + rows.T @ rows)
+
+
+NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
+
+
+class VarianceTerms(NamedTuple):
+    """Quadratic forms r'P r, r'P P r and r'P M P r of rows and rules, (rows, C); see `stages.rules.loops.answer`."""
+
+    q: FloatArray
+    s: FloatArray
+    t: FloatArray
+
+
+NO_VARIANCES = VarianceTerms(NO_TERMS, NO_TERMS, NO_TERMS)
+
+
+class Answers(NamedTuple):
+    """Outputs of scaled rows, (rows, K), with their memberships and mean squared distances, (rows, C)."""
+
+    outputs: FloatArray
+    psi: FloatArray
+    D: FloatArray
+
+
+def weights_of_all(base: RuleState) -> FloatArray:
+    """Return W of the global model and of all rules of `base`, (1 + C, K, q); iterated weights have further slots."""
+    if base.settings.iterated:
+        return base.arrays.W
+    K, q = base.arrays.G.shape[1:]
+    W = np.empty((base.n_rules + 1, K, q))
+    _form_weights(base.packed()[0], np.empty((q, q)), np.empty((K, q)), W)
+    return W
+
+
+def answers(
+    base: RuleState,
+    Z: FloatArray,
+    W: FloatArray = NO_WEIGHTS,
+    moments: Moments = NO_MOMENTS,
+    terms: VarianceTerms = NO_VARIANCES,
+) -> Answers:
+    """Return eq. (2) for the scaled rows `Z`, by the weights `W`, or from the state of `base` if `W` is empty.
+
+    `terms`, if it has rows, must be zeros, and receives the quadratic forms, with `moments` for its t.
+    """
+    check_rows(Z, base.n_features)
+    n, rules = len(Z), base.n_rules
+    if len(W) and (len(W) <= rules or W.shape[1:] != base.arrays.G.shape[1:]):
+        raise misfit({"W": W}, f"{rules} rules and {base.arrays.G.shape[1:]} weights")
+    out = np.empty((n, base.n_labels))
+    if n < SOME_ROWS or not len(W):
+        psi, D, V = np.empty((n, rules)), np.empty((n, rules)), np.empty((n, base.n_features + 1))
+        state, paper = base.packed()
+        M, pending_M, n_pending = moments
+        _answer_rows(state, paper, Z, W, M, pending_M, n_pending, out, psi, D, terms.q, terms.s, terms.t, V)
+        return Answers(out, psi, D)
+    psi, D = base.memberships(Z)
+    size, (_, K, q) = min(n, TOGETHER), W.shape
+    scratch = np.empty((size, q)), np.empty((size, K)), np.empty(size, np.int64)
+    for start in range(0, n, TOGETHER):
+        part = slice(start, start + TOGETHER)
+        _answer_block(*base.packed(), Z[part], psi[part], W, *scratch, out[part])
+    return Answers(out, psi, D)

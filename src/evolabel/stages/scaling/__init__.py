@@ -1,0 +1,1 @@
+"""Scaling of the features."""

@@ -1,0 +1,1 @@
+"""Compiled loop: rows that are scaled."""

@@ -1,0 +1,190 @@
+"""Scaling of raw features, learned from the initial batch and constant afterwards.
+
+All four kinds are one monotone piecewise linear map per feature, so rules can be printed in original units.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, cast
+
+import numpy as np
+from scipy.special import ndtri
+
+from evolabel.core.sizes import misfit
+from evolabel.engine.compile import direct
+from evolabel.engine.packed_state import pack
+from evolabel.stages.scaling.loops.scale import Knots, scale_rows
+from evolabel.typing import BoolArray, FloatArray, IntArray
+
+# A feature that spreads less is constant: its square would underflow.
+SMALLEST_SPREAD = 1e-150
+
+# Arrays of a scaler that have a place for every feature.
+PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")
+
+_scale_rows = direct(scale_rows)
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """A monotone piecewise linear map per feature; the arrays are explained in `stages.scaling.loops.scale`.
+
+    `prior` is the variance expected of each scaled feature, `binary` whether it was only 0 or 1 in the initial batch.
+    """
+
+    x: FloatArray
+    z: FloatArray
+    used: IntArray
+    slope: FloatArray
+    low: float
+    high: float
+    prior: FloatArray
+    binary: BoolArray
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        """Return the scores of the raw rows `X`; NaN stays NaN."""
+        shape = X.shape
+        if shape[1] != len(self.used):
+            raise misfit({"X": X}, f"a scaling of {len(self.used)} features")
+        Z = np.empty(shape)
+        _scale_rows(self.knots, np.ascontiguousarray(X, np.float64), Z)
+        return Z
+
+    @cached_property
+    def knots(self) -> Knots:
+        """The map as kernels take it."""
+        return cast(Knots, pack(self.knot_arrays))
+
+    @cached_property
+    def knot_arrays(self) -> Knots:
+        """The map as plain arrays. Equal rows of `z` are stored once, so that fewer have to be read from memory."""
+        scores, row = np.unique(self.z, axis=0, return_inverse=True)
+        x, slope = (np.require(part, requirements=("C", "A", "W")) for part in (self.x, self.slope))
+        used = np.require(self.used, requirements=("C", "A", "W"))
+        return Knots(x, scores, row.reshape(-1), used, slope, self.low, self.high)
+
+    def __getstate__(self) -> dict[str, object]:
+        derived = ("knots", "knot_arrays")  # a copy has its own
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
+
+    def inverse(self, Z: FloatArray) -> FloatArray:
+        """Return the raw values of the scores `Z`; beyond the knots the map has its outer slope."""
+        X = np.empty(Z.shape)
+        for j in range(Z.shape[-1]):
+            X[..., j] = self._inverse_feature(j, Z[..., j])
+        return X
+
+    def _inverse_feature(self, j: int, z: FloatArray) -> FloatArray:
+        m = int(self.used[j])
+        if m == 0:
+            return np.full(z.shape, self.x[j, 0])
+        knots, scores = self.x[j, :m], self.z[j, :m]
+        inside = np.interp(z, scores, knots)
+        beyond = np.maximum(z - scores[-1], 0.0) - np.maximum(scores[0] - z, 0.0)
+        return np.asarray(inside + beyond / self.slope[j])
+
+
+Column = tuple[FloatArray, FloatArray, float]
+"""Knots of one feature's map, their scores, and the slope beyond them."""
+
+
+class Scaling(NamedTuple):
+    """One kind of scaling.
+
+    `variance` is the variance of the scores of a feature, and the prior variance of a rule. None: values are not
+    scaled, constant features included, and neither is their variance.
+    """
+
+    column: Callable[[FloatArray, int], Column]
+    low: float  # scores are clipped, so that an outlier of any size is at a finite distance
+    high: float
+    variance: float | None
+
+
+def fit_scaler(X: FloatArray, kind: str, knots: int) -> Scaler:
+    """Return the `Scaler` of this `kind` with at most so many `knots`, learned from the rows `X`; NaN is ignored."""
+    scaling, features = _SCALINGS[kind], [column[~np.isnan(column)] for column in X.T]
+    columns = [_column(feature, scaling, knots) for feature in features]
+    p, m = X.shape[1], max(len(x) for x, _, _ in columns)
+    x, z, slope = np.zeros((p, m)), np.zeros((p, m)), np.ones(p)
+    used = np.zeros(p, np.int64)
+    for j, (knot, score, outer) in enumerate(columns):
+        x[j, : len(knot)], z[j, : len(score)], slope[j] = knot, score, outer
+        used[j] = len(score)
+    prior = np.array([_variance(feature, scaling) for feature in features])
+    binary = np.array([_is_binary(feature) for feature in features])
+    return Scaler(x, z, used, slope, scaling.low, scaling.high, prior, binary)
+
+
+def _column(column: FloatArray, scaling: Scaling, knots: int) -> Column:
+    """Return the map of one feature. A constant feature has the score 0; its value is stored for display."""
+    if scaling.variance is None or _varies(column):
+        return scaling.column(column, knots)
+    value = column[0] if len(column) else 0.0
+    return np.array([value]), np.empty(0), 1.0
+
+
+def _variance(column: FloatArray, scaling: Scaling) -> float:
+    """Return the variance expected of one scaled feature."""
+    if scaling.variance is not None:
+        return scaling.variance
+    values = np.clip(column, scaling.low, scaling.high)
+    return float(values.var()) if _varies(values) else 1.0
+
+
+def _varies(column: FloatArray) -> bool:
+    """Return whether the values differ by more than rounding (the deviation of a constant column may be above 0)."""
+    if len(column) < 2:
+        return False
+    return bool(np.ptp(column) > max(1e-12 * float(np.abs(column).max()), SMALLEST_SPREAD))
+
+
+def _is_binary(column: FloatArray) -> bool:
+    """Return whether there are values and all of them are 0 or 1."""
+    return len(column) > 0 and bool(((column == 0.0) | (column == 1.0)).all())
+
+
+def _quantile(column: FloatArray, knots: int) -> Column:
+    """Return quantiles as knots of normal scores; tied knots share their mean score, tails have half the mean slope."""
+    share = (np.arange(knots) + 0.5) / knots
+    x, group = np.unique(np.quantile(column, share), return_inverse=True)
+    if len(x) < 2:
+        return _standard(column, knots)
+    z = np.bincount(group, ndtri(share)) / np.bincount(group)
+    return x, z, float(0.5 * (z[-1] - z[0]) / (x[-1] - x[0]))
+
+
+def _standard(column: FloatArray, _: int) -> Column:
+    """Return the knots of (x - mean) / standard deviation."""
+    mean, sd = column.mean(), column.std()
+    return np.array([mean - sd, mean + sd]), np.array([-1.0, 1.0]), float(1.0 / sd)
+
+
+def _minmax(column: FloatArray, _: int) -> Column:
+    """Return the knots that map the smallest value to 0 and the largest to 1."""
+    low, high = column.min(), column.max()
+    return np.array([low, high]), np.array([0.0, 1.0]), float(1.0 / (high - low))
+
+
+def _none(*_: object) -> Column:
+    """Return the knots of the identity."""
+    return np.array([0.0, 1.0]), np.array([0.0, 1.0]), 1.0
+
+
+_SCALINGS = {
+    "quantile": Scaling(_quantile, low=-3.0, high=3.0, variance=1.0),
+    "standard": Scaling(_standard, low=-4.0, high=4.0, variance=1.0),
+    "minmax": Scaling(_minmax, low=-1.0, high=2.0, variance=1.0 / 12.0),  # as if values were uniform
+    "none": Scaling(_none, low=-1e6, high=1e6, variance=None),
+}
+
+
+def variance_of(kind: str) -> float | None:
+    """Return the variance expected of every feature by this `kind` of scaling; None where features are not scaled."""
+    return _SCALINGS[kind].variance
+
+
+def limits_of(kind: str) -> tuple[float, float]:
+    """Return the lowest and the highest score of this `kind` of scaling."""
+    return _SCALINGS[kind].low, _SCALINGS[kind].high

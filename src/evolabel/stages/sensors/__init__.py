@@ -1,0 +1,1 @@
+"""Corrections of sensors that have moved."""

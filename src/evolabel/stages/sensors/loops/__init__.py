@@ -1,0 +1,1 @@
+"""Compiled loops: readings that are watched, and trials of corrections."""

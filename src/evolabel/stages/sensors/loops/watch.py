@@ -1,0 +1,325 @@
+"""Sensors that move: a feature that leaves its usual place is read in two views, and the labels decide between them.
+
+From the features alone, a sensor that moved and inputs that moved look the same. So a feature that is suspect, because
+the mean or the spread of its recent scores is not the usual one, is tried for `TRIAL_ROWS` rows: as it is read, and
+moved back to the mean and the spread it had before. The slow member answers both views; the better one is used
+meanwhile. At the end the correction stays ("the sensor moved"), if its error is smaller by a twentieth, or it is
+dropped and the new place is usual, beside the earlier ones ("the inputs moved"). So inputs that come and go, as a load
+does in the course of a day, are tried until their range is known, and then do not share the trial of a sensor.
+
+| array    | row            | meaning                                                                            |
+|----------|----------------|------------------------------------------------------------------------------------|
+| views    | OFFSET, FACTOR | a and b of the view in use: the corrected reading is a + b x                       |
+|          | NEW_OFFSET ... | those of the view on trial                                                         |
+| readings | SCORE_MEAN     | fading mean of the score, cut at +-`WATCHED_UP_TO`, over `SCORE_WINDOW` rows      |
+|          | SCORE_VARIANCE | its variance                                                                       |
+|          | USUAL_MEAN     | the mean at its last usual place: 0, until inputs have moved                       |
+|          | USUAL_VARIANCE | the variance there: 1, until inputs have moved                                     |
+|          | LOWEST_MEAN    | lowest and highest mean of all usual places so far: 0                              |
+|          | HIGHEST_MEAN   |                                                                                    |
+|          | LEAST_VARIANCE | least and most variance of them: 1                                                 |
+|          | MOST_VARIANCE  |                                                                                    |
+|          | SINCE_SUSPECT  | these four numbers of the places since the feature was suspect                     |
+|          | READ_MEAN      | mean of the raw reading in calm times, over `READING_MEMORY` rows                     |
+|          | READ_VARIANCE  | its variance                                                                       |
+|          | CALM_ROWS      | rows in both                                                                       |
+|          | NEW_ROWS       | rows since the feature was suspect                                                 |
+|          | NEW_MEAN       | mean of the raw reading in them                                                    |
+|          | NEW_SCATTER    | sum of their squared deviations                                                    |
+|          | CORRECTED_AT   | row of the stream at which the view in use was adopted, 0: never                   |
+| phase    |                | WATCHED, COLLECTING, ON_TRIAL or UNWATCHED                                         |
+| trial    | IS_ON, STARTED | whether there is a trial, and its first row                                        |
+|          | LOSS_AS_READ   | fading mean of the slow member's error by the view in use                          |
+|          | LOSS_MOVED     | and by the view on trial                                                           |
+|          | ANSWERS        | rows with labels in the trial                                                      |
+
+All features that are suspect at a time share one trial. Features of few values are not watched, nor are those that
+only rise or only fall, as elapsed time does: they leave every place.
+"""
+
+import numpy as np
+
+from evolabel.engine.compile import inner, kernel
+from evolabel.stages.drift.arrays import (
+    ANSWERS,
+    CALM_ROWS,
+    COLLECTING,
+    CORRECTED_AT,
+    FACTOR,
+    HIGHEST_MEAN,
+    INPUTS_MOVED,
+    IS_ON,
+    LEAST_VARIANCE,
+    LOSS_AS_READ,
+    LOSS_MOVED,
+    LOWEST_MEAN,
+    MOST_VARIANCE,
+    NEW_FACTOR,
+    NEW_MEAN,
+    NEW_OFFSET,
+    NEW_ROWS,
+    NEW_SCATTER,
+    OFFSET,
+    ON_TRIAL,
+    READ_MEAN,
+    READ_VARIANCE,
+    ROWS,
+    SCORE_MEAN,
+    SCORE_VARIANCE,
+    SENSOR_MOVED,
+    SINCE_SUSPECT,
+    SLOW,
+    START_LOSS,
+    STARTED,
+    UNWATCHED,
+    USUAL_MEAN,
+    USUAL_VARIANCE,
+    WATCHED,
+    Members,
+)
+from evolabel.stages.drift.loops.linear import FURTHEST_VALUE
+from evolabel.stages.drift.loops.mixer import clipped
+from evolabel.stages.rules.arrays import PaperArrays, State
+from evolabel.stages.rules.loops.consequents import answer
+from evolabel.stages.rules.loops.memberships import rule_memberships
+from evolabel.stages.rules.loops.regressors import project
+from evolabel.stages.scaling.loops.scale import clipped_score, score_of
+from evolabel.typing import FloatArray
+
+FEWEST_KNOTS = 8  # distinct quantiles of a feature that is watched
+WATCHED_UP_TO = 8.0  # standard deviations at which a watched score is cut
+SCORE_WINDOW = 50.0  # rows
+SUSPECT_MEAN = 1.5  # distance of the mean score from its usual places
+CALM_UP_TO = 0.5  # the same: further away, readings may have moved already, and are not learned as calm ones
+SUSPECT_RATIO = 9.0  # of the variances, either way
+LEAST_USUAL = 0.01  # variance of scores that is usual, at least: scores that are cut have none
+READING_MEMORY = 2000.0  # rows
+CALM_AFTER_TRIAL = 500.0  # rows that the calm mean counts for at most after a trial
+COLLECTED_ROWS = 30.0  # rows from which the mean and the spread of a feature are known, calm or suspect
+STUCK = 1e-6  # variance of a reading, in calm variances, up to which it does not change, and so shows no scale
+PLAIN_SHIFT = 0.35  # logarithm of the factor up to which a sensor has only been shifted
+TRIAL_ROWS = 200
+TRIAL_ANSWERS = 50.0  # rows with labels that a trial has at least
+LEAST_BETTER = 0.95  # of the error as it is read, which that of the view on trial must not exceed
+TRIAL_WINDOW = 50.0  # rows over which the errors of both views are averaged
+_TINY = 1e-300
+
+
+@inner
+def uses_new_view(members: Members) -> bool:
+    """Return whether the view on trial answers: there is a trial, and its error is not larger."""
+    trial = members.trial
+    return bool(trial[IS_ON] > 0.0 and trial[LOSS_MOVED] <= trial[LOSS_AS_READ])
+
+
+@inner
+def read_view(x: FloatArray, offset: int, members: Members, corrected: FloatArray, z: FloatArray) -> None:
+    """Fill `corrected` and z with readings and clipped scores of the raw row x by one view.
+
+    `offset` is the row of `views` that has its offsets.
+    """
+    knots, views = members.knots, members.views
+    for j in range(x.shape[0]):
+        corrected[j] = views[offset, j] + views[offset + 1, j] * x[j]
+        z[j] = clipped_score(knots, j, corrected[j])
+
+
+@kernel
+def correct_rows(members: Members, X: FloatArray, out: FloatArray) -> None:
+    """Fill `out` with the raw rows X as the view reads them that answers."""
+    offset = NEW_OFFSET if uses_new_view(members) else OFFSET
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            out[i, j] = members.views[offset, j] + members.views[offset + 1, j] * X[i, j]
+
+
+@inner
+def read_row(x: FloatArray, state: State, paper: PaperArrays | None, members: Members, z: FloatArray) -> None:
+    """Fill z and x of `members` with the scaled and the corrected row x, by the view that answers.
+
+    During a trial, `other` receives the outputs of the slow member by the other view.
+    """
+    new = uses_new_view(members)
+    if members.trial[IS_ON] > 0.0:
+        work = state.work
+        read_view(x, OFFSET if new else NEW_OFFSET, members, members.x, z)
+        m = rule_memberships(z, z.shape[0], state.rules, state.settings, work, paper)
+        project(z, m, state.rules, state.settings, work, paper)
+        answer(m, state.rules, state.settings, work, paper, members.other)
+    read_view(x, NEW_OFFSET if new else OFFSET, members, members.x, z)
+
+
+@inner
+def compare_views(y: FloatArray, confidence: FloatArray, members: Members) -> None:
+    """Update the errors of both views by the labels y of the present row."""
+    slow, other, total = 0.0, 0.0, 0.0
+    for b in range(y.shape[0]):
+        if confidence[b] > 0.0:
+            slow += confidence[b] * (clipped(members.F[SLOW, b]) - y[b]) ** 2
+            other += confidence[b] * (clipped(members.other[b]) - y[b]) ** 2
+            total += confidence[b]
+    trial = members.trial
+    as_read, moved = (other, slow) if uses_new_view(members) else (slow, other)
+    trial[LOSS_AS_READ] += (as_read / total - trial[LOSS_AS_READ]) / TRIAL_WINDOW
+    trial[LOSS_MOVED] += (moved / total - trial[LOSS_MOVED]) / TRIAL_WINDOW
+    trial[ANSWERS] += 1.0
+
+
+@inner
+def widen(j: int, first: int, mean: float, variance: float, r: FloatArray) -> None:
+    """Add a place of feature j, its mean and variance of scores, to four rows of its `readings` r, from `first` on."""
+    r[first, j], r[first + 1, j] = min(r[first, j], mean), max(r[first + 1, j], mean)
+    r[first + 2, j], r[first + 3, j] = min(r[first + 2, j], variance), max(r[first + 3, j], variance)
+
+
+@inner
+def end_trial(members: Members) -> None:
+    """Adopt the view on trial if it was better, else make the new place a usual one; fill `verdict` and `moved`."""
+    trial, views, r, now = members.trial, members.views, members.readings, members.clock[ROWS]
+    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
+    trial[IS_ON] = 0.0
+    for j in range(r.shape[1]):
+        if members.phase[j] == ON_TRIAL:
+            members.phase[j] = WATCHED
+            members.moved[0, j], members.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
+            members.moved[2, j] = (r[NEW_MEAN, j] - r[READ_MEAN, j]) / np.sqrt(r[READ_VARIANCE, j] + _TINY)
+            members.moved[3, j] = r[READ_VARIANCE, j]
+            members.moved[4, j], members.moved[5, j] = views[OFFSET, j], views[FACTOR, j]
+            if better:
+                views[OFFSET, j], views[FACTOR, j] = views[NEW_OFFSET, j], views[NEW_FACTOR, j]
+                r[SCORE_MEAN, j], r[SCORE_VARIANCE, j] = r[USUAL_MEAN, j], r[USUAL_VARIANCE, j]
+                r[CORRECTED_AT, j] = now
+                members.verdict[j] = SENSOR_MOVED
+            else:
+                r[USUAL_MEAN, j], r[USUAL_VARIANCE, j] = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
+                widen(j, LOWEST_MEAN, r[SINCE_SUSPECT, j], r[SINCE_SUSPECT + 2, j], r)
+                widen(j, LOWEST_MEAN, r[SINCE_SUSPECT + 1, j], r[SINCE_SUSPECT + 3, j], r)
+                views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
+                members.verdict[j] = INPUTS_MOVED
+            r[READ_MEAN, j], r[READ_VARIANCE, j] = r[NEW_MEAN, j], r[NEW_SCATTER, j] / r[NEW_ROWS, j]
+            r[CALM_ROWS, j] = min(r[CALM_ROWS, j], CALM_AFTER_TRIAL)
+
+
+@inner
+def is_suspect(j: int, r: FloatArray) -> bool:
+    """Return whether the recent scores of feature j are outside of its usual places, by its `readings` r.
+
+    A small variance does not count where the scores are cut, at `WATCHED_UP_TO`: they lose it there.
+    """
+    mean, variance = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
+    apart = mean > r[HIGHEST_MEAN, j] + SUSPECT_MEAN or mean < r[LOWEST_MEAN, j] - SUSPECT_MEAN
+    wider = variance > SUSPECT_RATIO * max(r[MOST_VARIANCE, j], LEAST_USUAL)
+    narrower = variance < r[LEAST_VARIANCE, j] / SUSPECT_RATIO
+    return bool(apart or wider or (abs(mean) < WATCHED_UP_TO - 1.0 and narrower))
+
+
+@inner
+def learn_calm_reading(j: int, x: float, r: FloatArray) -> None:
+    """Update mean and variance of feature j in calm times, in its `readings` r, by the raw value x.
+
+    A value further away than `WATCHED_UP_TO` deviations counts as one at that distance: the first readings of a sensor
+    that has moved far would otherwise set the spread that it is moved back to.
+    """
+    e = x - r[READ_MEAN, j]
+    if r[CALM_ROWS, j] >= COLLECTED_ROWS and r[READ_VARIANCE, j] > 0.0:
+        furthest = WATCHED_UP_TO * np.sqrt(r[READ_VARIANCE, j])
+        e = min(max(e, -furthest), furthest)
+    r[CALM_ROWS, j] += 1.0
+    step = max(1.0 / r[CALM_ROWS, j], 1.0 / READING_MEMORY)
+    r[READ_MEAN, j] += step * e
+    r[READ_VARIANCE, j] = (1.0 - step) * (r[READ_VARIANCE, j] + step * e * e)
+
+
+@inner
+def forget_new(j: int, r: FloatArray) -> None:
+    """Forget the readings of feature j since it was suspect, in its `readings` r."""
+    r[NEW_ROWS, j], r[NEW_MEAN, j], r[NEW_SCATTER, j] = 0.0, 0.0, 0.0
+
+
+@inner
+def move_back(j: int, members: Members) -> None:
+    """Set the view on trial of feature j so that it has its calm mean and spread again."""
+    r, views = members.readings, members.views
+    spread = np.sqrt(r[NEW_SCATTER, j] / r[NEW_ROWS, j]) + _TINY
+    factor = min(np.sqrt(r[READ_VARIANCE, j]) / spread, FURTHEST_VALUE)
+    if abs(np.log(factor + _TINY)) < PLAIN_SHIFT:
+        factor = 1.0
+    offset = r[READ_MEAN, j] - factor * r[NEW_MEAN, j]
+    views[NEW_OFFSET, j] = views[OFFSET, j] + views[FACTOR, j] * offset
+    views[NEW_FACTOR, j] = views[FACTOR, j] * factor
+
+
+@inner
+def collect(j: int, x: float, members: Members) -> None:
+    """Learn the raw value x of the suspect feature j; start the trial when its new mean and spread are known.
+
+    From then on a value further away than `WATCHED_UP_TO` deviations counts as one at that distance.
+    """
+    r, now = members.readings, members.clock[ROWS]
+    e = x - r[NEW_MEAN, j]
+    if r[NEW_ROWS, j] >= COLLECTED_ROWS and r[NEW_SCATTER, j] > 0.0:
+        furthest = WATCHED_UP_TO * np.sqrt(r[NEW_SCATTER, j] / r[NEW_ROWS, j])
+        e = min(max(e, -furthest), furthest)
+        x = r[NEW_MEAN, j] + e
+    r[NEW_ROWS, j] += 1.0
+    r[NEW_MEAN, j] += e / r[NEW_ROWS, j]
+    r[NEW_SCATTER, j] += e * (x - r[NEW_MEAN, j])
+    if r[NEW_ROWS, j] < COLLECTED_ROWS:
+        return
+    collecting = members.phase[j] == COLLECTING
+    if collecting and r[NEW_SCATTER, j] <= STUCK * r[NEW_ROWS, j] * r[READ_VARIANCE, j]:
+        forget_new(j, r)
+        if not is_suspect(j, r):
+            members.phase[j] = WATCHED
+        return
+    move_back(j, members)
+    if collecting:
+        members.phase[j] = ON_TRIAL
+        members.trial[IS_ON], members.trial[STARTED], members.trial[ANSWERS] = 1.0, now, 0.0
+        members.trial[LOSS_AS_READ], members.trial[LOSS_MOVED] = START_LOSS, START_LOSS
+
+
+@inner
+def watch_feature(j: int, x: float, members: Members) -> None:
+    """Watch the raw value x of feature j."""
+    r, views = members.readings, members.views
+    score = score_of(members.knots, j, views[OFFSET, j] + views[FACTOR, j] * x)
+    e = min(max(score, -WATCHED_UP_TO), WATCHED_UP_TO) - r[SCORE_MEAN, j]
+    step = 1.0 / SCORE_WINDOW
+    r[SCORE_MEAN, j] += step * e
+    r[SCORE_VARIANCE, j] = (1.0 - step) * (r[SCORE_VARIANCE, j] + step * e * e)
+    x = min(max(x, -FURTHEST_VALUE), FURTHEST_VALUE)
+    if members.phase[j] != WATCHED:
+        widen(j, SINCE_SUSPECT, r[SCORE_MEAN, j], r[SCORE_VARIANCE, j], r)
+        collect(j, x, members)
+    elif r[CALM_ROWS, j] >= COLLECTED_ROWS and is_suspect(j, r):
+        members.phase[j] = COLLECTING
+        forget_new(j, r)
+        r[SINCE_SUSPECT : SINCE_SUSPECT + 2, j] = r[SCORE_MEAN, j]
+        r[SINCE_SUSPECT + 2 : SINCE_SUSPECT + 4, j] = r[SCORE_VARIANCE, j]
+    elif r[CALM_ROWS, j] < COLLECTED_ROWS or abs(r[SCORE_MEAN, j] - r[USUAL_MEAN, j]) <= CALM_UP_TO:
+        learn_calm_reading(j, x, r)
+    if members.phase[j] != ON_TRIAL:
+        views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
+
+
+@inner
+def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_stream: bool, members: Members) -> bool:
+    """Learn the raw row x with its labels y; return whether a trial has ended.
+
+    In the initial batch, not `in_stream`, only the calm readings are learned.
+    """
+    ended = False
+    if members.trial[IS_ON] > 0.0:
+        compare_views(y, confidence, members)
+        if members.clock[ROWS] - members.trial[STARTED] >= TRIAL_ROWS and members.trial[ANSWERS] >= TRIAL_ANSWERS:
+            end_trial(members)
+            ended = True
+    for j in range(x.shape[0]):
+        watched = members.knots.used[j] >= FEWEST_KNOTS and members.phase[j] != UNWATCHED
+        if watched and not np.isnan(x[j]):
+            if in_stream:
+                watch_feature(j, x[j], members)
+            else:
+                learn_calm_reading(j, min(max(x[j], -FURTHEST_VALUE), FURTHEST_VALUE), members.readings)
+    return ended

@@ -1,0 +1,1 @@
+"""Trees of thresholds, one per label."""

@@ -1,0 +1,245 @@
+"""The arrays of the threshold rules: trees, gates, alarms and the ring of recent rows.
+
+Behind the members each label k has one tree. A row x with the output f of the members reaches a leaf of it; the leaf
+answers g, and a gate decides how far g replaces f. K labels, p features, `NODES` places for nodes per tree, R =
+`MAIN_ROWS` + `RARE_ROWS` rows in the ring.
+
+| array    | shape         | kind    | meaning                                                                      |
+|----------|---------------|---------|------------------------------------------------------------------------------|
+| feature  | (K, NODES)    | exact   | feature that a node asks about; `LEAF`, or `FREE`: the place is not in use   |
+| child    | (K, NODES)    | exact   | its left child; the right one is the place after it                          |
+| parent   | (K, NODES)    | exact   | the node above, -1 for the root, which is in place 0                         |
+| edge     | (K, NODES, 3) | exact   | e, its half-width u, and 1 where missing values go left                      |
+| sums     | (K, NODES, 5) | exact   | fading sums of 1, f, f^2, y and f y over the rows that reached the node      |
+| visits   | (K, NODES, 5) | exact   | see `SINCE_TRIAL` ... below                                                  |
+| number   | (K, NODES)    | exact   | number of the rule of a leaf, -1: it has not been used yet                   |
+| logged   | (K, NODES)    | exact   | edge of an inner node when it was last logged as an event; NaN: never        |
+| gate     | (K, 8)        | exact   | see `GAIN` ... below                                                         |
+| alarms   | (K, 10)       | exact   | alarm on the squared error of the tree (`stages.drift.loops.alarm`)             |
+| against  | (K,)          | exact   | odds that the label is the opposite of what the tree answers                 |
+| since    | (K,)          | exact   | row from which on trials and edges use the ring: later than the last drift   |
+| complete | (K,)          | exact   | row from which on the ring of rare rows holds all positives of the label     |
+| episode  | (K,)          | exact   | row at which the tree has shown a drift of the label; -1: it is calm         |
+| known    | (p,)          | exact   | row from which on the feature exists                                         |
+| bins     | (p, N_BINS - 1) | exact   | edges between the bins of a feature, infinite beyond the last                |
+| coarse   | (p, CODES)    | exact   | coarse bin, for pairs, of each code                                          |
+| clock    | (N_CLOCK,)    | exact   | see `LEARNED` ... below                                                      |
+| X        | (R, p)        | exact   | rows of the ring: features, with sensors corrected                           |
+| codes    | (R, p)        | exact   | bin of each value, counted from 1; 0: missing                                |
+| Y        | (R, K)        | exact   | labels, 0 or 1                                                               |
+| F        | (R, K)        | exact   | outputs of the members                                                       |
+| weights  | (R, K)        | exact   | weight times confidence; 0: the label was not annotated                      |
+| rows     | (R,)          | exact   | number of the row, -1: the place is empty                                    |
+| g, h     | (R,)          | scratch | of the rows of a leaf: score y - q and its variance, times the weight        |
+| chosen   | (R,)          | scratch | places in the ring of the rows of a node                                     |
+| part     | (R,)          | scratch | places of those of them that reach a node below                              |
+| scale    | (R,)          | scratch | factor on the weight of each place in the ring, for labels with rare rows    |
+| values   | (R,)          | scratch | values of one feature; `order` sorts them                                    |
+| order    | (2, R)        | scratch | indices into `values`                                                        |
+| losses   | (R,)          | scratch | loss on the left minus loss on the right                                     |
+| counts   | (CODES,)      | scratch | values of a feature by code                                                  |
+| logs     | (NODES, 2)    | scratch | logarithms of 1 - p and of p, the mean label of a leaf                       |
+| histogram| (3, p, CODES) | scratch | sums of g, h and 1 over the rows of a leaf, by feature and code              |
+| single   | (p,)          | scratch | gain of the best step of each feature                                        |
+| pairs    | (n, 2)        | scratch | pairs of features that are tried, n: `MOST_PAIRS`, rounded up                |
+| pair_codes | (p, R)      | scratch | coarse bins of the rows on which pairs are tried                             |
+| pair_scores | (R, 2)     | scratch | g and h of these rows                                                        |
+| places   | (4, R)        | scratch | cell of each of these rows, for four pairs: `PAIRS_AT_ONCE`                  |
+| cells    | (4, 64, 2)    | scratch | sums of g and h by the coarse bins of two features, for four pairs           |
+| nodes    | (2, NODES)    | scratch | lists of nodes                                                               |
+| shares   | (NODES,)      | scratch | membership of a row in the nodes of such a list                              |
+| out      | (K,)          | scratch | answers of the trees to the present row                                      |
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evolabel.engine.packed_state import declare
+from evolabel.stages.drift.arrays import N_ALARM
+from evolabel.typing import FloatArray, IntArray
+
+MAIN_ROWS = 2000  # rows in the ring
+RARE_ROWS = 500  # further rows, which hold a positive of a rare label
+MOST_LEAVES = 48  # of a tree
+NODES = 2 * MOST_LEAVES - 1
+N_BINS = 32  # of a feature
+CODES = N_BINS + 2  # codes 0 (missing) and 1 ... N_BINS, and one that no value has
+COARSE = 8  # bins of a feature in a pair
+MOST_PAIRS = 200  # pairs that are tried
+PAIRS_AT_ONCE = 4  # pairs whose cells are summed in one pass over the rows
+
+LEAF, FREE = -1, -2  # of `feature`
+
+EDGE, HALF_WIDTH, MISSING_LEFT = 0, 1, 2  # index of `edge`
+SUM_1, SUM_F, SUM_FF, SUM_Y, SUM_FY = 0, 1, 2, 3, 4  # index of `sums`
+
+# Index of `visits`: rows that reached the node since its last trial (of the root of a tree: since its edges were
+# moved), rows to wait for the next trial; fading sums of the gain of the subtree over the node as a leaf, of its
+# square, and of 1.
+SINCE_TRIAL, TO_WAIT, SUBTREE_GAIN, SUBTREE_SQUARES, SUBTREE_COUNT = 0, 1, 2, 3, 4
+
+# Index of `gate`: fading sums of the gain of the tree over f and of its square, of (g - f)(y - f) and of (g - f)^2;
+# whether it is open; the weight w of g; fading sums of decisions won minus lost, and of decisions changed.
+GAIN, GAIN_SQUARES, PRODUCT, GAP_SQUARES, IS_OPEN, SAY, WON, CHANGED_DECISIONS = 0, 1, 2, 3, 4, 5, 6, 7
+N_GATE = 8
+
+# Index of `clock`: labelled rows so far; rows that were put into the main and into the rare ring; row of the next
+# renewal of the bins, next feature to renew (p: none); label with which the next turn begins.
+LEARNED, MAIN, RARE, NEXT_BINS, BIN_FEATURE, NEXT_LABEL = 0, 1, 2, 3, 4, 5
+N_CLOCK = 6
+
+FIRST_TRIAL = 100.0  # rows of the stream before the first trial of a tree
+CodeArray = NDArray[np.uint8]
+
+
+class ThresholdArrays(NamedTuple):
+    """State of the threshold rules as plain arrays; see the table on top of this module."""
+
+    feature: IntArray
+    child: IntArray
+    parent: IntArray
+    edge: FloatArray
+    sums: FloatArray
+    visits: FloatArray
+    number: IntArray
+    logged: FloatArray
+    gate: FloatArray
+    alarms: FloatArray
+    against: FloatArray
+    since: IntArray
+    complete: IntArray
+    episode: IntArray
+    known: IntArray
+    bins: FloatArray
+    coarse: CodeArray
+    clock: IntArray
+    X: FloatArray
+    codes: CodeArray
+    Y: CodeArray
+    F: FloatArray
+    weights: FloatArray
+    rows: IntArray
+
+
+class Scratch(NamedTuple):
+    """Arrays that kernels of threshold rules write before they read them."""
+
+    g: FloatArray
+    h: FloatArray
+    chosen: IntArray
+    part: IntArray
+    scale: FloatArray
+    values: FloatArray
+    order: IntArray
+    losses: FloatArray
+    counts: IntArray
+    logs: FloatArray
+    histogram: FloatArray
+    single: FloatArray
+    pairs: IntArray
+    pair_codes: CodeArray
+    pair_scores: FloatArray
+    places: CodeArray
+    cells: FloatArray
+    nodes: IntArray
+    shares: FloatArray
+    out: FloatArray
+
+
+class Thresholds(NamedTuple):
+    """The state of the threshold rules, scratch arrays, and numbers that follow from the labels.
+
+    `exclusive`: the labels are classes, of which one is true. `first`: the first label with a tree; 1 for two classes,
+    which share the tree of the second. `gate_error`: standard errors by which a tree must be better.
+    """
+
+    arrays: ThresholdArrays
+    work: Scratch
+    exclusive: bool
+    first: int
+    gate_error: float
+
+
+def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
+    """Return the state of threshold rules that have learned nothing, for `n_features` and `n_labels`."""
+    p, K, R = n_features, n_labels, MAIN_ROWS + RARE_ROWS
+    feature = np.full((K, NODES), FREE, np.int64)
+    feature[:, 0] = LEAF
+    visits = np.zeros((K, NODES, 5))
+    visits[:, 0, TO_WAIT] = FIRST_TRIAL
+    clock = np.zeros(N_CLOCK, np.int64)
+    clock[[NEXT_BINS, BIN_FEATURE]] = FIRST_TRIAL, p
+    return ThresholdArrays(
+        feature=feature,
+        child=np.zeros((K, NODES), np.int64),
+        parent=np.full((K, NODES), -1, np.int64),
+        edge=np.zeros((K, NODES, 3)),
+        sums=np.zeros((K, NODES, 5)),
+        visits=visits,
+        number=np.full((K, NODES), -1, np.int64),
+        logged=np.full((K, NODES), np.nan),
+        gate=np.zeros((K, N_GATE)),
+        alarms=np.zeros((K, N_ALARM)),
+        against=np.zeros(K),
+        since=np.zeros(K, np.int64),
+        complete=np.zeros(K, np.int64),
+        episode=np.full(K, -1, np.int64),
+        known=np.zeros(p, np.int64),
+        bins=np.full((p, N_BINS - 1), np.inf),
+        coarse=np.zeros((p, CODES), np.uint8),
+        clock=clock,
+        X=np.zeros((R, p)),
+        codes=np.zeros((R, p), np.uint8),
+        Y=np.zeros((R, K), np.uint8),
+        F=np.zeros((R, K)),
+        weights=np.zeros((R, K)),
+        rows=np.full(R, -1, np.int64),
+    )
+
+
+def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
+    """Return `arrays` with scratch arrays, as kernels take them; `exclusive`: the labels are classes."""
+    R, p = arrays.X.shape
+    K = len(arrays.feature)
+    numbers, whole = np.zeros(R), np.zeros(R, np.int64)
+    work = Scratch(
+        g=numbers,
+        h=numbers.copy(),
+        chosen=whole,
+        part=whole.copy(),
+        scale=numbers.copy(),
+        values=numbers.copy(),
+        order=np.zeros((2, R), np.int64),
+        losses=numbers.copy(),
+        counts=np.zeros(CODES, np.int64),
+        logs=np.zeros((NODES, 2)),
+        histogram=np.zeros((3, p, CODES)),
+        single=np.zeros(p),
+        pairs=np.zeros((MOST_PAIRS + PAIRS_AT_ONCE - 1, 2), np.int64),
+        pair_codes=np.zeros((p, R), np.uint8),
+        pair_scores=np.zeros((R, 2)),
+        places=np.zeros((PAIRS_AT_ONCE, R), np.uint8),
+        cells=np.zeros((PAIRS_AT_ONCE, COARSE * COARSE, 2)),
+        nodes=np.zeros((2, NODES), np.int64),
+        shares=np.zeros(NODES),
+        out=np.zeros(K),
+    )
+    return Thresholds(arrays, work, exclusive, int(exclusive and K == 2), doubt_errors(K, exclusive))
+
+
+def doubt_errors(n_labels: int, exclusive: bool) -> float:
+    """Return the standard errors that are beyond doubt when `n_labels` are looked at; `exclusive` classes are one."""
+    return float(np.sqrt(4.0 + 2.0 * np.log(1 if exclusive else max(n_labels, 1))))
+
+
+def _declare() -> None:
+    """Declare the tuples of this module to `engine.packed_state`, with the smallest arrays as an example."""
+    example: Any = with_workspace(allocate_thresholds(1, 1), exclusive=False)
+    declare(ThresholdArrays, example.arrays)
+    declare(Scratch, example.work)
+    declare(Thresholds, example)
+
+
+_declare()

@@ -1,0 +1,125 @@
+"""What the stored arrays of threshold rules must be: trees without circles, sums in range, rows of the ring."""
+
+import numpy as np
+
+from evolabel.core.array_checks import FINITE, MOST, Expected, check_arrays, flags, floats, require, whole
+from evolabel.stages.drift.arrays import N_ALARM
+from evolabel.stages.threshold_rules.arrays import (
+    BIN_FEATURE,
+    EDGE,
+    FREE,
+    GAIN_SQUARES,
+    HALF_WIDTH,
+    IS_OPEN,
+    LEAF,
+    LEARNED,
+    MAIN,
+    MAIN_ROWS,
+    MISSING_LEFT,
+    N_BINS,
+    N_CLOCK,
+    N_GATE,
+    NEXT_LABEL,
+    NODES,
+    RARE,
+    SAY,
+    SUBTREE_SQUARES,
+    SUM_1,
+    SUM_FF,
+    SUM_Y,
+)
+from evolabel.stages.threshold_rules.loops.drift import MOST_AGAINST
+from evolabel.stages.threshold_rules.loops.learn import HEAVIEST_ROW
+from evolabel.stages.threshold_rules.stored import places_in_use
+from evolabel.typing import Arrays, IntArray
+
+_MOST_SUM = 1e15  # of weights times squares of outputs in [-1, 2], scaled where positives are rare, and merged
+
+
+def threshold_table(p: int, K: int, used: int) -> dict[str, Expected]:
+    """Return what the arrays of threshold rules must be: `p` features, `K` labels, `used` rows in the ring."""
+    return {
+        "feature": whole(K, NODES, low=FREE, high=p - 1),
+        "child": whole(K, NODES, high=NODES - 2),
+        "parent": whole(K, NODES, low=-1, high=NODES - 1),
+        "edge": floats(K, NODES, 3, low=-FINITE, high=np.inf),
+        "sums": floats(K, NODES, 5, low=-_MOST_SUM, high=_MOST_SUM),
+        "visits": floats(K, NODES, 5, low=-_MOST_SUM, high=float(MOST)),
+        "number": whole(K, NODES, low=-1),
+        "logged": floats(K, NODES, low=-FINITE, high=FINITE, missing=True),
+        "gate": floats(K, N_GATE, low=-_MOST_SUM, high=_MOST_SUM),
+        "alarms": floats(K, N_ALARM, low=0.0, high=float(MOST)),
+        "against": floats(K, low=0.0, high=MOST_AGAINST),
+        "since": whole(K),
+        "complete": whole(K),
+        "episode": whole(K, low=-1),
+        "known": whole(p),
+        "bins": floats(p, N_BINS - 1, low=-FINITE, high=np.inf),
+        "clock": whole(N_CLOCK),
+        "X": floats(used, p, low=-FINITE, high=FINITE, missing=True),
+        "Y": flags(used, K),
+        "F": floats(used, K, low=-1.0, high=2.0),
+        "weights": floats(used, K, low=0.0, high=HEAVIEST_ROW),
+        "rows": whole(used),
+    }
+
+
+def check_thresholds(arrays: Arrays, p: int, K: int, next_number: int) -> None:
+    """Check the `arrays` of threshold rules of `p` features and `K` labels; numbers are below `next_number`."""
+    clock = arrays.get("clock", np.zeros(0, np.int64))
+    check_arrays({"clock": clock}, {"clock": whole(N_CLOCK)})
+    require(clock[MAIN] == clock[LEARNED], "clock", "as many rows in the ring as were learned")
+    require((clock[RARE] <= clock[MAIN]) & (clock[BIN_FEATURE] <= p) & (clock[NEXT_LABEL] <= K), "clock", "its range")
+    check_arrays(arrays, threshold_table(p, K, int(places_in_use(clock).sum())))
+    now = clock[LEARNED]
+    for name in ("since", "complete", "episode", "known"):
+        require(arrays[name] <= now + 1, name, "rows of the past")
+    _check_numbers(arrays, next_number)
+    _check_ring(arrays, clock)
+    for label in range(K):
+        _check_tree(*(arrays[name][label] for name in ("feature", "child", "parent")))
+
+
+def _check_numbers(arrays: Arrays, next_number: int) -> None:
+    """Check sums, gates, alarms, edges, bins and the numbers of rules."""
+    edge, sums, gate, bins = (arrays[name] for name in ("edge", "sums", "gate", "bins"))
+    require(np.isfinite(edge[..., HALF_WIDTH]) & (edge[..., HALF_WIDTH] >= 0.0), "edge", "half-widths of at least 0")
+    require(np.isin(edge[..., MISSING_LEFT], (0.0, 1.0)), "edge", "0 or 1, the side of missing values")
+    require(sums[..., [SUM_1, SUM_FF, SUM_Y]] >= 0.0, "sums", "sums of at least 0")
+    require(sums[..., SUM_Y] <= sums[..., SUM_1] * (1.0 + 1e-6), "sums", "no more positives than rows")
+    require(arrays["visits"][..., SUBTREE_SQUARES] >= 0.0, "visits", "sums of squares of at least 0")
+    require(arrays["alarms"][:, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
+    require(np.isin(gate[:, IS_OPEN], (0.0, 1.0)), "gate", "0 or 1, whether it is open")
+    require((gate[:, SAY] >= 0.0) & (gate[:, SAY] <= 1.0), "gate", "weights in [0, 1]")
+    require((gate[:, [GAIN_SQUARES, GAIN_SQUARES + 2]] >= 0.0), "gate", "sums of squares of at least 0")
+    require((bins[:, 1:] >= bins[:, :-1]) | np.isinf(bins[:, 1:]), "bins", "edges that rise")
+    numbers = arrays["number"][arrays["number"] >= 0]
+    require(len(np.unique(numbers)) == len(numbers), "number", "numbers that differ")
+    require(numbers < next_number, "number", f"numbers below {next_number}")
+    inner = arrays["feature"] >= 0
+    require(np.isfinite(edge[..., EDGE]) | ~inner | (edge[..., EDGE] == np.inf), "edge", "edges of the features")
+
+
+def _check_ring(arrays: Arrays, clock: IntArray) -> None:
+    """Check the numbers of the rows in the ring: each place of the main ring holds the last row that was put there."""
+    place = np.flatnonzero(places_in_use(clock))
+    rows, main = arrays["rows"], place < MAIN_ROWS
+    require(rows < clock[LEARNED], "rows", "rows of the past")
+    expected = (clock[LEARNED] - 1 - place) // MAIN_ROWS * MAIN_ROWS + place
+    require((rows == expected) | ~main, "rows", "the last rows of the stream")
+
+
+def _check_tree(feature: IntArray, child: IntArray, parent: IntArray) -> None:
+    """Check that the nodes in use form one tree from place 0 on: every node is reached once, from its parent."""
+    require(parent[0] == -1, "parent", "no node above the root")
+    reached, waiting = np.zeros(NODES, np.bool_), [0]
+    while waiting:
+        a = waiting.pop()
+        require(not reached[a] and feature[a] != FREE, "child", "a tree")
+        reached[a] = True
+        if feature[a] != LEAF:
+            left = int(child[a])
+            require(left % 2 == 1, "child", "pairs of places from an odd one on")
+            require((parent[[left, left + 1]] == a).all(), "parent", "the node above")
+            waiting += [left, left + 1]
+    require(reached == (feature != FREE), "feature", "nodes that are reached from the root")

@@ -1,0 +1,1 @@
+"""Compiled loops: answers, ring, trials, edges, gate, turns of maintenance."""

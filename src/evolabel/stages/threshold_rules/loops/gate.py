@@ -1,0 +1,115 @@
+"""The gate of a tree: how far its answer g replaces the output f of the members, and whether at all.
+
+w is the least-squares weight of g - f over fading sums, cut to [0, 1]. The gate opens when the squared error is smaller
+beyond doubt, by `gate_error` standard errors, and decisions at 0.5 are not worse: won minus lost is at least one
+standard error, or none has changed. It also opens when both, the error and the decisions, are better by `SOONER` times
+`gate_error` squared, at least `LEAST_SOONER`: a rare label has few rows that could show more, and with many labels one
+of them soon seems better. It closes at a third of `gate_error`, or when decisions get worse. Squared error alone would
+let a calibrated tree replace members that decide better. Classes share one gate: a mixture of sharp and flat outputs
+would spoil the choice of the largest.
+"""
+
+import numpy as np
+
+from evolabel.engine.compile import inner
+from evolabel.stages.threshold_rules.arrays import (
+    CHANGED_DECISIONS,
+    GAIN,
+    GAIN_SQUARES,
+    GAP_SQUARES,
+    IS_OPEN,
+    PRODUCT,
+    SAY,
+    WON,
+    Thresholds,
+)
+from evolabel.stages.threshold_rules.loops.answer import is_grown
+from evolabel.typing import FloatArray
+
+GATE_FADE = 0.999  # of the sums of a gate and of the gains of subtrees, per row
+LEAST_SAY = 0.25  # weight of g at which a tree that is not used yet is tried
+NO_SQUARES = 0.05  # added under the root, so that a few rows do not open a gate
+NO_DECISIONS = 1.0
+LEAST_SPREAD = 0.5
+LEAST_WON = 1.0  # standard errors of decisions won minus lost
+MOST_LOST = -0.5
+SOONER = 0.24  # times gate_error^2: standard errors at which it opens where decisions won reach as many
+LEAST_SOONER = 1.5  # standard errors, at least
+CLOSES_AT = 1.0 / 3.0  # of the standard errors at which it opens
+
+
+@inner
+def turn_gate(m: FloatArray, gain: float, won: float, weight: float, gate_error: float) -> None:
+    """Update the gate m by the `gain` in squared error of a row of this `weight` and by decisions `won`; -1: lost."""
+    m[GAIN] = GATE_FADE * m[GAIN] + weight * gain
+    m[GAIN_SQUARES] = GATE_FADE * m[GAIN_SQUARES] + weight * gain * gain
+    m[WON] = GATE_FADE * m[WON] + weight * won
+    m[CHANGED_DECISIONS] = GATE_FADE * m[CHANGED_DECISIONS] + weight * abs(won)
+    z = m[GAIN] / np.sqrt(m[GAIN_SQUARES] + NO_SQUARES)
+    decisions = m[WON] / np.sqrt(m[CHANGED_DECISIONS] + NO_DECISIONS)
+    sooner = max(LEAST_SOONER, SOONER * gate_error * gate_error)
+    beyond_doubt = z > gate_error and (decisions >= LEAST_WON or m[CHANGED_DECISIONS] < 0.5)
+    if beyond_doubt or (z > sooner and decisions >= sooner):
+        m[IS_OPEN] = 1.0
+    elif z < CLOSES_AT * gate_error or decisions < MOST_LOST:
+        m[IS_OPEN] = 0.0
+
+
+@inner
+def learn_say(m: FloatArray, f: float, g: float, y: float, weight: float) -> None:
+    """Update the weight of g in the gate m by the label y of a row of this `weight`."""
+    m[PRODUCT] = GATE_FADE * m[PRODUCT] + weight * (g - f) * (y - f)
+    m[GAP_SQUARES] = GATE_FADE * m[GAP_SQUARES] + weight * (g - f) * (g - f)
+    m[SAY] = min(1.0, max(0.0, m[PRODUCT] / (m[GAP_SQUARES] + LEAST_SPREAD)))
+
+
+@inner
+def mixed(m: FloatArray, f: float, g: float) -> float:
+    """Return the output that the gate m would give, were it open."""
+    e = min(1.0, max(0.0, f))
+    return float(e + max(LEAST_SAY, m[SAY]) * (g - e))
+
+
+@inner
+def is_wrong(output: float, y: float) -> float:
+    """Return 1 if the decision at 0.5 by `output` differs from the label y, else 0."""
+    return 1.0 if (output >= 0.5) != (y > 0.5) else 0.0
+
+
+@inner
+def learn_gate(k: int, y: float, f: float, g: float, weight: float, thresholds: Thresholds) -> float:
+    """Update the gate of label k by its label y, the outputs f and g, and the weight; return the gain of the tree.
+
+    Whether a gate of classes is open is decided for all of them, by `learn_shared_gate`.
+    """
+    m = thresholds.arrays.gate[k]
+    e, h = min(1.0, max(0.0, f)), mixed(m, f, g)
+    gain = (y - e) ** 2 - (y - h) ** 2
+    if not thresholds.exclusive or thresholds.first == 1:
+        turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, thresholds.gate_error)
+    learn_say(m, f, g, y, weight)
+    return float(gain)
+
+
+@inner
+def learn_shared_gate(
+    y: FloatArray, f: FloatArray, w: FloatArray, before: FloatArray, gain: float, thresholds: Thresholds
+) -> None:
+    """Update the gate that classes share by the `gain` of all trees together and by the class with the largest output.
+
+    y are the labels with weights w, f the outputs of the members, `before` those with all gates open.
+    """
+    t = thresholds.arrays
+    best, refined, truth, weight, grown = 0, 0, -1, 0.0, False
+    for k in range(y.shape[0]):
+        grown = grown or is_grown(k, t)
+        best = k if f[k] > f[best] else best
+        refined = k if before[k] > before[refined] else refined
+        if w[k] > 0.0:
+            weight = min(1.0, w[k])
+            truth = k if y[k] > 0.5 else truth
+    if grown and weight > 0.0:
+        won = (1.0 if best != truth else 0.0) - (1.0 if refined != truth else 0.0)
+        turn_gate(t.gate[0], gain, won, weight, thresholds.gate_error)
+        for k in range(1, y.shape[0]):
+            t.gate[k, IS_OPEN] = t.gate[0, IS_OPEN]

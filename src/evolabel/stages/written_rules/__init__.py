@@ -1,0 +1,1 @@
+"""The ordered list of rules that people write, and their edits."""

@@ -1,0 +1,1 @@
+"""Compiled loops: answers and learning of written rules."""

@@ -1,0 +1,93 @@
+"""Learning with written rules: the labels of a rule's own rows are counted, and its gate closes where it is worse.
+
+A rule learns a label where no rule before it has answered. Its gate compares the squared error of its answer with that
+of the output without it, over fading sums. It closes when the rule is worse by `gate_error` standard errors, and opens
+again at a third of that. A locked rule still counts its rows, and keeps its answer and its gate.
+"""
+
+import numpy as np
+
+from evolabel.engine.compile import inner, kernel
+from evolabel.stages.threshold_rules.loops.gate import CLOSES_AT, GATE_FADE, NO_SQUARES
+from evolabel.stages.threshold_rules.loops.learn import HEAVIEST_ROW
+from evolabel.stages.written_rules.arrays import MOST_ROWS, Written, WrittenArrays
+from evolabel.stages.written_rules.loops.answer import answer_all, gate_of, has_say, holds, mentions, put_answer, unit
+from evolabel.typing import FloatArray
+
+
+@inner
+def count_row(i: int, k: int, y: float, weight: float, r: WrittenArrays) -> None:
+    """Add a row of this `weight` with the label y to the sums of rule i of `r` for label k."""
+    n = r.rows[i, k] + weight
+    kept = min(1.0, MOST_ROWS / n)
+    r.rows[i, k] = kept * n
+    r.positives[i, k] = kept * (r.positives[i, k] + weight * y)
+
+
+@inner
+def turn_written_gate(i: int, k: int, gain: float, weight: float, w: Written) -> None:
+    """Update the gate of rule i of `w` for label k by the `gain` of a row of this `weight`."""
+    r = w.arrays
+    r.gain[i, k] = GATE_FADE * r.gain[i, k] + weight * gain
+    r.squares[i, k] = GATE_FADE * r.squares[i, k] + weight * gain * gain
+    z = r.gain[i, k] / np.sqrt(r.squares[i, k] + NO_SQUARES)
+    if z < -w.gate_error:
+        r.closed[i, k] = 1
+    elif z > -CLOSES_AT * w.gate_error:
+        r.closed[i, k] = 0
+
+
+@inner
+def learn_rule(i: int, y: FloatArray, f: FloatArray, own: FloatArray, weights: FloatArray, w: Written) -> None:
+    """Learn the labels y of a row by rule i of `w`, which has answered `own`; f are the outputs without it.
+
+    Labels of weight 0 in `weights` are not learned.
+    """
+    r, total, heaviest, gate = w.arrays, 0.0, 0.0, -1
+    for k in range(y.shape[0]):
+        if not (weights[k] > 0.0 and gate_of(i, k, w) >= 0):
+            continue
+        gain = (y[k] - unit(f[k])) ** 2 - (y[k] - own[k]) ** 2
+        total += gain
+        heaviest = max(heaviest, weights[k])
+        gate = gate_of(i, k, w)
+        if mentions(i, k, r):
+            count_row(i, k, y[k], min(weights[k], HEAVIEST_ROW), r)
+            if not w.exclusive and np.isnan(r.held[i, k]):
+                turn_written_gate(i, k, gain, min(weights[k], 1.0), w)
+    if w.exclusive and gate >= 0 and np.isnan(r.held[i, gate]):
+        turn_written_gate(i, gate, total, min(heaviest, 1.0), w)
+        for k in range(gate + 1, y.shape[0]):
+            if mentions(i, k, r):
+                r.gain[i, k], r.squares[i, k] = r.gain[i, gate], r.squares[i, gate]
+                r.closed[i, k] = r.closed[i, gate]
+
+
+@kernel
+def learn_written(
+    w: Written, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
+) -> None:
+    """Replace the outputs `out` for the corrected rows X as `answer_written` does, row by row, and learn its labels Y.
+
+    `weights` and `confidences` may be empty.
+    """
+    r, n, K = w.arrays, w.arrays.number.shape[0], Y.shape[1]
+    own, before, left, first = w.scratch[0], w.scratch[1], w.scratch[2], w.scratch[3]
+    for row in range(X.shape[0]):
+        x, y = X[row], Y[row]
+        first[:] = n
+        for i in range(n - 1, -1, -1):  # the first rule that answers a label; those behind it do not learn it
+            if holds(i, x, r):
+                for k in range(K):
+                    first[k] = i if has_say(i, k, w) else first[k]
+        weight = weights[row] if weights.shape[0] > 0 else 1.0
+        for i in range(n - 1, -1, -1):
+            if not holds(i, x, r):
+                continue
+            for k in range(K):
+                before[k] = out[row, k]
+                sure = confidences[row, k] if confidences.shape[0] > 0 else 1.0
+                left[k] = 0.0 if np.isnan(y[k]) or i > first[k] else weight * sure
+            answer_all(i, before, w, own)
+            put_answer(i, w, own, out[row])
+            learn_rule(i, y, before, own, left, w)

@@ -1,0 +1,174 @@
+"""Rules of a model as a person would write them, with numbers in the units that the sensors read now."""
+
+from contextlib import suppress
+from dataclasses import replace
+from math import floor, log10
+
+import numpy as np
+
+from evolabel.errors import DataError
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.stream_terms import readings, stream_moments, stream_terms
+from evolabel.stages.scaling.stage import Scaler
+from evolabel.stages.scaling.words import scaled_0_and_1, shares_on
+from evolabel.stages.sensors.stage import as_read_now, sensor_corrections
+from evolabel.stages.written_rules.edits.expert_rules import range_of_spread, temperature
+from evolabel.stages.written_rules.edits.rule_edits import is_threshold_rule, slot_of_rule
+from evolabel.stages.written_rules.expert_box import box_of, range_condition, rule_of_box, threshold_form
+from evolabel.stages.written_rules.expert_form import NO, YES, Condition, Expectation, ExpertRule
+from evolabel.stages.written_rules.expert_reader import read_form, without_name
+from evolabel.stages.written_rules.expert_region import resolve, spec_of
+from evolabel.typing import FloatArray
+from evolabel.words.terms import ANY, Vocabulary
+from evolabel.words.text_columns import CLEAR_SHARE, FALSE, TRUE
+
+_MAX_NAMED = 8  # conditions and labels, at most, that a rule is written with
+_TERM_MARGIN = 0.15  # a range whose ends miss those of a term by less, in widths of the range, is named by the term
+_DIGITS = 3  # of the width of a range, to which its ends are rounded
+_ROUNDING = 1e-9  # of an end, by converting it twice
+_DIGITS_OF_END = 6  # of an end that is worded anew
+_ANY_LABEL = (Expectation("any", 0.5),)  # a rule needs one
+
+
+def form_of(identity: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the rule number `identity` of `model` as a person would write it.
+
+    That is a written rule as it was written, and a threshold rule as it is now. A region is returned as it was written,
+    or, if it has learned since or was never written, as its statistics read now.
+    `features` and `labels` are the names of the columns.
+    """
+    base, place = model.trained(), model.written.place_of(identity)
+    if place is not None:
+        return written_form(place, model, features, labels)
+    if is_threshold_rule(model, identity):
+        return threshold_form(identity, model, features, labels)
+    slot, written = slot_of_rule(base, identity), base.rule_names.written.get(identity)
+    name, words = base.rule_names.names.get(identity, ""), stream_terms(model, features)
+    if written is not None:
+        with suppress(DataError):  # columns may have other names now
+            rule = resolve(read_form(written), words)
+            moved = rule.names & {*sensor_corrections(base, features)}  # its words may be from before
+            if not moved and _is_unchanged(rule, slot, base) and rule.names <= {*features, *labels}:
+                return replace(rule, name=name)
+    weight = float(f"{base.arrays.k[slot]:.4g}")
+    certain = float(base.hessian(slot)[-1, -1] / base.arrays.k[slot])
+    return ExpertRule(
+        tuple(_read_conditions(slot, model, words)),
+        tuple(_read_expectations(slot, model, labels)),
+        round(min(certain, 1.0), 2),
+        weight,
+        name,
+    )
+
+
+def _is_unchanged(rule: ExpertRule, slot: int, base: RuleBase) -> bool:
+    """Return whether the rule has learned nothing since it was written."""
+    evidence = base.hessian(slot)[-1, -1]
+    return bool(base.arrays.k[slot] == rule.weight and np.isclose(evidence, rule.weight * rule.confidence, 1e-12))
+
+
+def _read_conditions(slot: int, model: Model, words: Vocabulary) -> list[Condition]:
+    """Return conditions on the features in which the rule differs most from the stream.
+
+    Features whose range is all of the stream are left out, unless there are no others.
+    """
+    base, scaler, p = model.trained(), model.scaler, model.n_features
+    assert scaler is not None
+    spread, centre = np.sqrt(1.0 / base.arrays.inv[slot, :p]), base.arrays.c[slot, :p]
+    half = range_of_spread(spread, temperature(base))
+    low, high = readings(model, np.stack([centre - half, centre + half]))
+    contrast = np.abs(centre - stream_moments(base)[0][:p]) / spread
+    varied = [int(j) for j in np.argsort(-contrast, kind="stable") if low[j] < high[j]]
+    texts = _text_terms(words, scaler, centre, half)
+    narrow = [j for j in varied if (texts.get(j) or words.term_for(words.feature_names[j], low[j], high[j])) != ANY]
+    return [
+        Condition(words.feature_names[j], texts[j])
+        if texts.get(j, ANY) != ANY
+        else _read_condition(words, j, float(low[j]), float(high[j]))
+        for j in sorted((narrow or varied)[:_MAX_NAMED])
+    ]
+
+
+def _text_terms(words: Vocabulary, scaler: Scaler, centre: FloatArray, half: FloatArray) -> dict[int, str]:
+    """Return `YES`, `NO` or `ANY` for every 0/1 feature of a categorical column, `TRUE`, `FALSE` or `ANY` for a flag.
+
+    It is on or off if most samples of the rule are so and the other value lies outside of its range. Where a column has
+    one text, its other texts are `ANY`: they need no condition.
+    """
+    off, on = scaled_0_and_1(scaler)
+    shares = shares_on(scaler, centre[None])[0]
+    is_on = (shares >= CLEAR_SHARE) & (centre - half > off)
+    is_off = (shares <= 1.0 - CLEAR_SHARE) & (centre + half < on)
+    for j in np.flatnonzero(is_on):
+        is_off[[words.index_of(other) for other in words.texts_like(words.feature_names[j])]] = False
+    said = dict.fromkeys(words.texts, (YES, NO)) | dict.fromkeys(words.flags, (TRUE, FALSE))
+    numbers = {words.index_of(name): both for name, both in said.items()}
+    return {j: on if is_on[j] else off if is_off[j] else ANY for j, (on, off) in numbers.items()}
+
+
+def _read_condition(words: Vocabulary, j: int, low: float, high: float) -> Condition:
+    feature, margin = words.feature_names[j], _TERM_MARGIN * (high - low)
+    term = words.term_for(feature, low + margin, high - margin)
+    first, last = words.range_of(feature, term)
+    if term != ANY and feature not in words.flags and abs(first - low) < margin and abs(last - high) < margin:
+        return Condition(feature, term)
+    digits = _DIGITS - 1 - floor(log10(high - low))
+    return Condition(feature, low=round(low, digits), high=round(high, digits))
+
+
+def _read_expectations(slot: int, model: Model, labels: list[str]) -> list[Expectation]:
+    """Return the rule's outputs at its centre, for the labels on which it differs most from the global model."""
+    base = model.trained()
+    r = np.append(base.arrays.c[slot, : model.n_features], 1.0)
+    outputs, usual = r @ base.weights(slot), r @ base.weights(0)
+    strongest = np.argsort(-np.abs(outputs - usual), kind="stable")[:_MAX_NAMED]
+    return [Expectation(labels[c], round(float(np.clip(outputs[c], 0.0, 1.0)), 2)) for c in sorted(strongest)]
+
+
+def written_form(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the written rule in `place` of `model` as it was written, with its present name.
+
+    Where columns that it names, `features` or `labels`, have other names now, it is read from its numbers. Ranges of a
+    sensor that was corrected since are those of its present readings.
+    """
+    number, names = int(model.written.arrays.number[place]), model.trained().rule_names
+    words = stream_terms(model, features)
+    try:
+        rule = resolve(read_form(names.written[number]), words)
+        spec_of(rule, model, features, labels, region=False)
+        rule = replace(rule, conditions=tuple(_as_read(each, place, model, words) for each in rule.conditions))
+    except DataError:
+        rule = rule_of_box(place, model, features, labels)
+    return replace(rule, name=names.names.get(number, ""))
+
+
+def written_words(place: int, model: Model, features: list[str], labels: list[str]) -> str:
+    """Return the words of the person for the written rule in `place` of `model`, without its name.
+
+    A sensor that was corrected since reads other values now, so the rule is worded anew. `features` and `labels` are
+    the names of the columns.
+    """
+    words = model.trained().rule_names.written.get(int(model.written.arrays.number[place]), "")
+    if sensor_corrections(model.trained(), features):
+        with suppress(DataError):
+            said = resolve(read_form(words), stream_terms(model, features))
+            now = written_form(place, model, features, labels)
+            words = words if said.conditions == now.conditions else str(now)
+    return without_name(words)
+
+
+def _as_read(condition: Condition, place: int, model: Model, words: Vocabulary) -> Condition:
+    """Return a `condition` of the written rule in `place`, its range in the units that the sensor reads now.
+
+    A range that still stands for the numbers of the rule stays as it was written.
+    """
+    rules, j = model.trained(), words.index_of(condition.feature)
+    if condition.term or condition.feature not in sensor_corrections(rules, words.feature_names):
+        return condition
+    said = np.array(box_of(ExpertRule((condition,), _ANY_LABEL), words))[:, j]
+    kept = as_read_now(rules, np.stack([model.written.arrays.low[place], model.written.arrays.high[place]]))[:, j]
+    if np.allclose(said, kept, rtol=_ROUNDING, atol=0.0):
+        return condition
+    low, high = (float(f"{end:.{_DIGITS_OF_END}g}") for end in kept)
+    return range_condition(condition.feature, low, high)

@@ -1,0 +1,211 @@
+"""`WrittenRules`: the ordered list of rules that people write, in front of the trees of all labels."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evolabel.core.rows import Batch
+from evolabel.core.sizes import check_batch, check_rows
+from evolabel.engine.compile import direct
+from evolabel.engine.packed_state import pack
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.threshold_rules.arrays import doubt_errors
+from evolabel.stages.written_rules.arrays import Written, WrittenArrays, allocate_written
+from evolabel.stages.written_rules.loops.answer import answer_written, leave_out
+from evolabel.stages.written_rules.loops.learn import learn_written
+from evolabel.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from evolabel.stages.threshold_rules.stage import ThresholdRules
+
+OF_WRITTEN_LABELS = ("shares", "held", "rows", "positives", "gain", "squares", "closed")  # (n, K)
+
+_answer_written, _leave_out, _learn_written = direct(answer_written), direct(leave_out), direct(learn_written)
+
+
+class WrittenRules:
+    """Refiner (`stages.protocols`): for each label the first written rule that mentions it, holds, and is used.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Widths of rows and of their labels.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
+
+    Attributes
+    ----------
+    arrays : WrittenArrays
+        The rules in their order. Edits replace the arrays, learning changes them in place.
+    """
+
+    def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> None:
+        self.arrays = allocate_written(0, n_features, n_labels)
+        self.exclusive = exclusive
+        self._kept: tuple[WrittenArrays, Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.arrays.number)
+
+    @property
+    def packed(self) -> Any:
+        """The state as kernels take it; made again when arrays were replaced."""
+        kept = self._kept
+        if kept is None or kept[0] is not self.arrays:
+            n_labels = self.arrays.shares.shape[1]
+            errors = doubt_errors(n_labels, self.exclusive)
+            state = Written(self.arrays, np.zeros((4, n_labels)), self.exclusive, errors)
+            kept = self._kept = self.arrays, pack(state)
+        return kept[1]
+
+    def place_of(self, number: int) -> int | None:
+        """Return the place of the rule with this `number` in the list; None if there is none."""
+        places = np.flatnonzero(self.arrays.number == number)
+        return int(places[0]) if len(places) else None
+
+    @property
+    def named(self) -> BoolArray:
+        """Which features each rule names, (n, p)."""
+        return np.asarray(np.isfinite(self.arrays.low) | np.isfinite(self.arrays.high))
+
+    @property
+    def answering(self) -> BoolArray:
+        """Which labels each rule answers where it holds, (n, K)."""
+        mentioned = ~np.isnan(self.arrays.shares)
+        answers = mentioned & (self.arrays.closed == 0)
+        return np.repeat(answers.any(axis=1)[:, None], answers.shape[1], axis=1) if self.exclusive else answers
+
+    def holding(self, x: FloatArray) -> BoolArray:
+        """Return which rules hold for the corrected row `x`, (n,)."""
+        inside = (self.arrays.low <= x) & (x <= self.arrays.high)
+        return np.asarray((inside | ~self.named).all(axis=1))
+
+    # ------------------------------------------------------------------ answering and learning
+
+    def answer(self, batch: Batch, f: FloatArray) -> FloatArray:
+        """Return the outputs `f` for the corrected rows of `batch`, (n, K), refined; `f` is not changed."""
+        return self.answer_in_place(batch.X, f.copy())
+
+    def answer_in_place(self, X: FloatArray, f: FloatArray) -> FloatArray:
+        """Return the outputs `f` for the corrected rows `X`, replaced where a rule answers."""
+        check_rows(X, self.arrays.low.shape[1])
+        _answer_written(self.packed, X, f)
+        return f
+
+    def learn(self, batch: Batch, f: FloatArray) -> None:
+        """Learn the corrected rows of `batch`, whose outputs were `f`."""
+        self.refine(batch, f.copy())
+
+    def refine(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
+        """Do as `learn` with `batch`; `f` is refined in place, each row before it is learned.
+
+        Gates that have turned after the last row are logged with `rules`, if they are given.
+        """
+        check_batch(batch, self.arrays.low.shape[1], self.arrays.shares.shape[1])
+        closed = self.arrays.closed.copy()
+        _learn_written(self.packed, batch.X, batch.Y, batch.weights, batch.confidences, f)
+        if rules is not None and (closed != self.arrays.closed).any():
+            self._log_turns(closed, rules)
+
+    def learn_in_front(self, trees: "ThresholdRules | None", batch: Batch, rules: RuleBase) -> None:
+        """Learn one corrected row, `batch`, by the `trees`, as far as no rule answers, and by the rules of the list.
+
+        Its outputs are refined in place. Events are logged with `rules`.
+        """
+        if trees is not None:
+            left = batch.Y.copy()
+            _leave_out(self.packed, batch.X, left)
+            trees.learn_some(batch._replace(Y=left), batch.outputs, rules)
+        self.refine(batch, batch.outputs, rules)
+
+    def _log_turns(self, before: IntArray, rules: RuleBase) -> None:
+        """Log the gates that have turned since they were `before`; classes share one."""
+        a = self.arrays
+        for place in np.flatnonzero((before != a.closed).any(axis=1)).tolist():
+            labels = np.flatnonzero(before[place] != a.closed[place])
+            for label in labels[: 1 if self.exclusive else None].tolist():
+                n = float(a.rows[place, label])
+                rules.log(
+                    "rule contradicted" if a.closed[place, label] else "rule restored",
+                    int(a.number[place]),
+                    None,
+                    label=label,
+                    before=float(a.shares[place, label]),
+                    after=float(a.positives[place, label]) / max(n, 1e-300),
+                    rows=round(n),
+                )
+
+    # ------------------------------------------------------------------ edits: the arrays are replaced
+
+    def insert(self, place: int, entry: WrittenArrays) -> None:
+        """Insert the rules of `entry` in front of that in `place`."""
+        self.arrays = WrittenArrays._make(
+            np.concatenate([mine[:place], theirs, mine[place:]])
+            for mine, theirs in zip(self.arrays, entry, strict=True)
+        )
+
+    def take(self, places: list[int]) -> None:
+        """Keep the rules in `places` only, in this order."""
+        self.arrays = WrittenArrays._make(np.ascontiguousarray(array[places]) for array in self.arrays)
+
+    def lock(self, place: int, *, locked: bool) -> None:
+        """Let the rule in `place` keep its present answers, if `locked`, or follow its rows again."""
+        a = WrittenArrays._make(array.copy() for array in self.arrays)
+        own = own_shares(a)[place]
+        a.held[place] = np.where(np.isnan(own), a.shares[place], own) if locked else np.nan
+        self.arrays = a
+
+    def is_locked(self, place: int) -> bool:
+        """Return whether the rule in `place` is locked."""
+        return bool((~np.isnan(self.arrays.held[place])).any())
+
+    # ------------------------------------------------------------------ other widths, copies
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`, which no rule mentions."""
+        self.place_labels(list(range(self.arrays.shares.shape[1])), n_labels)
+
+    def place_labels(self, columns: list[int], n_labels: int) -> None:
+        """Move the labels to `columns` of `n_labels`; no rule mentions the others."""
+        old = self.arrays
+        new = allocate_written(len(self), old.low.shape[1], n_labels)
+        for name in OF_WRITTEN_LABELS:
+            getattr(new, name)[:, columns] = getattr(old, name)
+        self.arrays = old._replace(**{name: getattr(new, name) for name in OF_WRITTEN_LABELS})
+
+    def change_features(self, kept: IntArray, n_features: int, rules: RuleBase) -> None:
+        """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
+
+        A rule that names a feature that is gone cannot be tested any more: it is removed, and logged with `rules`.
+        """
+        old = self.arrays
+        gone = np.ones(old.low.shape[1], bool)
+        gone[kept] = False
+        lost = self.named[:, gone].any(axis=1)
+        new = allocate_written(len(self), n_features, old.shares.shape[1])
+        for name in ("low", "high"):
+            getattr(new, name)[:, : len(kept)] = getattr(old, name)[:, kept]
+        self.arrays = old._replace(low=new.low, high=new.high)
+        for number in old.number[lost].tolist():
+            rules.rule_names.remove(number)
+            rules.log("rule dropped", number, None)
+        self.take(np.flatnonzero(~lost).tolist())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        self.__dict__.update(state)
+        if not self.arrays.number.flags.writeable:
+            self.arrays = WrittenArrays._make(np.array(array) for array in self.arrays)
+
+
+def own_shares(a: WrittenArrays) -> FloatArray:
+    """Return what the rules of `a` answer for each label, (n, K); NaN where one does not mention it, or has no rows.
+
+    A locked rule answers what it has answered when it was locked.
+    """
+    n = a.prior[:, None] + a.rows
+    found = (a.prior[:, None] * np.nan_to_num(a.shares) + a.positives) / np.where(n > 0.0, n, np.nan)
+    return np.where(np.isnan(a.shares), np.nan, np.where(np.isnan(a.held), found, a.held))

@@ -1,0 +1,196 @@
+"""Written rules as read-only views: the words of the person, and beside them what the data say."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evolabel._utils.text import one_line
+from evolabel.stages.protocols import Model
+from evolabel.stages.sensors.stage import as_read_now
+from evolabel.stages.threshold_rules.path import PathEdge, ThresholdPath
+from evolabel.stages.threshold_rules.stage import trees_refined
+from evolabel.stages.threshold_rules.words import Style, percent, samples
+from evolabel.stages.written_rules.rule_forms import written_words
+from evolabel.stages.written_rules.stage import own_shares
+from evolabel.typing import FloatArray
+from evolabel.words.markup import code, escape, markdown_text
+
+
+@dataclass(frozen=True)
+class WrittenOutcome:
+    """What a written rule says about a label, and what the data say.
+
+    Attributes
+    ----------
+    label : str
+    written : float
+        Share of the samples that have the label, as written.
+    share : float or None
+        The same among the samples of the rule so far; None: there are none.
+    support : float
+        Samples of the rule so far; the last 2,000 count, older ones fade.
+    answer : float or None
+        What the rule answers: both together. None: nothing is known, because its confidence is 0.
+    has_say : bool
+        Whether the rule is used for the label; False where the error is smaller without it, beyond doubt.
+    """
+
+    label: str
+    written: float
+    share: float | None
+    support: float
+    answer: float | None
+    has_say: bool
+
+    def words(self, style: Style = one_line) -> str:
+        """Return the line about the label, with its name in this `style`."""
+        data = "no samples so far" if self.share is None else f"{samples(self.support)} so far: {percent(self.share)}"
+        doubt = "" if self.has_say else "; worse than without it beyond doubt: it is not used here"
+        return f"{style(self.label)}: written: {percent(self.written)}; {data}{doubt}"
+
+
+@dataclass(frozen=True)
+class WrittenRule:
+    """One written rule, as it was when it was read.
+
+    Attributes
+    ----------
+    number : int
+    written : str
+        The rule in the words of the person, without its name, which may have changed since.
+    place : int
+        Place in the list, from 1 on: the first rule that holds answers.
+    outcomes : tuple of WrittenOutcome
+        The labels that it mentions.
+    ranges : dict of str to tuple of float
+        Both ends of the features that it names, in the units of the features; infinite where there is no end.
+    name : str
+    locked : bool
+    """
+
+    number: int
+    written: str
+    place: int
+    outcomes: tuple[WrittenOutcome, ...]
+    ranges: dict[str, tuple[float, float]] = field(repr=False)
+    name: str = ""
+    locked: bool = False
+
+    @property
+    def title(self) -> str:
+        """Number, name, lock and place of the rule."""
+        name = (f' "{one_line(self.name)}"' if self.name else "") + (", locked" if self.locked else "")
+        return f"Rule {self.number}{name}, written, place {self.place}"
+
+    @property
+    def text(self) -> str:
+        """The words of the person, and what the data say, on a few lines."""
+        return "\n".join([self.title, *(f"  {line}" for line in self.describe())])
+
+    def words(self, style: Style = one_line) -> str:
+        """Return the rule in the words of the person on one line, with its number and name, in this `style`."""
+        name = f' "{style(self.name)}"' if self.name else ""
+        return f"{style(self.written)} (rule {self.number}{name})"
+
+    def describe(self, style: Style = one_line) -> list[str]:
+        """Return the lines below the title, with texts from users in this `style`."""
+        return [style(self.written), *(outcome.words(style) for outcome in self.outcomes)]
+
+    def markdown(self) -> str:
+        """Return the rule in Markdown: a heading, the words of the person, and a list of labels."""
+        text, *labels = self.describe(code)
+        return "\n".join([f"#### {markdown_text(self.title)}", "", text, "", *(f"- {line}" for line in labels), ""])
+
+    def html(self) -> str:
+        """Return the rule as a section of HTML."""
+        text, *labels = self.describe(escape)
+        items = "".join(f"<li>{line}</li>" for line in labels)
+        return f'<section class="rule"><h2>{escape(self.title)}</h2><p>{text}</p><ul>{items}</ul></section>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as values that JSON can hold; an infinite end is None."""
+        ends = {name: [end if np.isfinite(end) else None for end in both] for name, both in self.ranges.items()}
+        return {
+            "rule": self.number,
+            "name": self.name,
+            "locked": self.locked,
+            "place": self.place,
+            "written": self.written,
+            "ranges": ends,
+            "then": [asdict(outcome) for outcome in self.outcomes],
+        }
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def read_written_rules(model: Model, feature_names: list[str], label_names: list[str]) -> list[WrittenRule]:
+    """Return the written rules of `model` in their order; its columns are called `feature_names` and `label_names`."""
+    if not len(model.written):
+        return []
+    a, names, own = model.written.arrays, model.trained().rule_names, own_shares(model.written.arrays)
+    low, high = (as_read_now(model.trained(), ends) for ends in (a.low, a.high))
+    found = []
+    for i, number in enumerate(a.number.tolist()):
+        named = np.flatnonzero(model.written.named[i]).tolist()
+        outcomes = [
+            WrittenOutcome(
+                label_names[k],
+                float(a.shares[i, k]),
+                float(a.positives[i, k] / a.rows[i, k]) if a.rows[i, k] > 0.0 else None,
+                float(a.rows[i, k]),
+                None if np.isnan(own[i, k]) else float(own[i, k]),
+                has_say=not a.closed[i, k],
+            )
+            for k in np.flatnonzero(~np.isnan(a.shares[i])).tolist()
+        ]
+        found.append(
+            WrittenRule(
+                number=number,
+                written=written_words(i, model, feature_names, label_names),
+                place=i + 1,
+                outcomes=tuple(outcomes),
+                ranges={feature_names[j]: (float(low[i, j]), float(high[i, j])) for j in named},
+                name=names.names.get(number, ""),
+                locked=model.written.is_locked(i),
+            )
+        )
+    return found
+
+
+def refined_parts(model: Model, real: FloatArray, plain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what trees, and then written rules, add to the outputs `plain` of the corrected sample `real`, (1, p)."""
+    by_trees = trees_refined(model, real, plain[None].copy())
+    return by_trees[0] - plain, (model.written.answer_in_place(real, by_trees.copy()) - by_trees)[0]
+
+
+def deciding_rules(model: Model, x: FloatArray, names: tuple[list[str], list[str]]) -> tuple[WrittenRule | None, ...]:
+    """Return for each label the written rule of `model` that answers the corrected sample `x`; None where none does.
+
+    `names` are those of features and labels. Empty where no rule was written.
+    """
+    views = read_written_rules(model, *names)
+    if not views:
+        return ()
+    answers = model.written.answering & model.written.holding(x)[:, None]
+    return tuple(views[int(column.argmax())] if column.any() else None for column in answers.T)
+
+
+def edges_to_cross(model: Model, paths: Sequence[ThresholdPath | None]) -> list[tuple[PathEdge, ...]]:
+    """Return for each label the edges of its path in `paths` and the ends of all written rules that answer for it."""
+    a = model.written.arrays
+    of_rule = [
+        [PathEdge(int(j), float(np.nextafter(low[j], -np.inf)), 0.0) for j in np.flatnonzero(np.isfinite(low))]
+        + [PathEdge(int(j), float(high[j]), 0.0) for j in np.flatnonzero(np.isfinite(high))]
+        for low, high in zip(a.low, a.high, strict=True)
+    ]
+    of_label = [
+        tuple(edge for i in np.flatnonzero(column).tolist() for edge in of_rule[i])
+        for column in model.written.answering.T
+    ]
+    return [
+        found if path is None else path.edges + found
+        for path, found in zip(paths or [None] * len(of_label), of_label, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""The language of texts: terms, conditions, names, markup."""

@@ -1,0 +1,225 @@
+"""Rules that touch and agree are united, and the union is what one rule would have learned from both samples."""
+
+import numpy as np
+import pytest
+from choices import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper_rule_bases import paper_base
+from small_rule_bases import assert_close
+
+from evolabel.core.rows import Batch
+from evolabel.engine.compile import interpreted
+from evolabel.stages.rules import inverses, merging, slots
+from evolabel.stages.rules.arrays import paper_arrays
+from evolabel.stages.rules.loops.moments import update_moments
+from evolabel.stages.rules.loops.paper.coupling import add_label_moments
+
+SEEDS = st.integers(0, 10_000)
+P, K = 4, 3
+
+
+def two_rules(first, second, p=P, **changes):
+    """A rule base of two rules, each grown from the rows of one array in the space of the antecedents."""
+    base = paper_base(p, first.shape[1] - p if first.shape[1] > p else K, **changes)
+    for samples in (first, second):
+        slot = slots.create_rule(samples[0], 0, 1.0, base.arrays, base.settings)
+        for s in samples[1:]:
+            interpreted(update_moments)(slot, s, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
+    return base
+
+
+def clouds(seed, sizes=(60, 40), apart=0.5, d=P + K):
+    """Two samples of the same rotated Gaussian, the second one shifted."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(d, d)) / 2.0 + np.eye(d)
+    return rng.normal(size=(sizes[0], d)) @ A, rng.normal(size=(sizes[1], d)) @ A + apart
+
+
+def batch_covariance(S, settings):
+    scatter = (S - S.mean(axis=0)).T @ (S - S.mean(axis=0))
+    return (np.diag(settings.prior_count * settings.prior) + scatter) / (settings.prior_count + len(S) - 1.0)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(SEEDS, st.integers(1, 40), st.integers(1, 40), st.sampled_from([0.0, 5.0]))
+def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
+    first, second = clouds(seed, (n, m), apart)
+    base = two_rules(first, second)
+    kept = 0 if n >= m else 1
+    base.merge(1, 2)
+    both = np.vstack([first, second])
+    F = np.tril(base.arrays.F[1])
+    assert base.n_rules == 1
+    assert base.arrays.identity[1] == kept
+    assert base.arrays.k[1] == n + m
+    assert_close(base.arrays.c[1], both.mean(axis=0), 1e-9)
+    assert_close(F @ F.T / (base.settings.prior_count + n + m - 1.0), batch_covariance(both, base.settings), 1e-9)
+    assert_close(base.covariance(1), batch_covariance(both, base.settings)[:P, :P], 1e-9)
+    assert_close(base.arrays.M[1], ((both - both.mean(axis=0)) ** 2).sum(axis=0), 1e-9)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(SEEDS)
+def test_label_moments_and_statistics_are_pooled_exactly(seed):
+    rng = np.random.default_rng(seed)
+    base = two_rules(*clouds(seed))
+    a = base.arrays
+    Y, psi = rng.integers(0, 2, size=(30, K)).astype(float), rng.uniform(0.01, 1.0, size=30)
+    for slot, part in ((1, slice(0, 12)), (2, slice(12, 30))):
+        for y, weight in zip(Y[part], psi[part], strict=True):
+            add_label_moments(y, weight, a.mass[slot], a.ybar[slot], a.Q[slot])
+    a.G[1:3] = rng.normal(size=a.G[1:3].shape)
+    for slot in (1, 2):
+        R = rng.normal(size=(9, P + 1))
+        a.H[slot] = R.T @ R
+        inverses.derive_inverse(slot, a, base.settings)
+    H, G = a.H[1] + a.H[2], a.G[1] + a.G[2]
+    base.merge(1, 2)
+    mean = np.average(Y, axis=0, weights=psi)
+    assert_close(a.mass[1], [psi.sum(), (psi**2).sum()], 1e-12)
+    assert_close(a.ybar[1], mean, 1e-11)
+    assert_close(a.Q[1], (Y - mean).T @ (psi[:, None] * (Y - mean)), 1e-10)
+    assert_close(base.hessian(1), H, 1e-12)
+    assert_close(a.G[1], G, 1e-12)
+    assert_close(base.inverse(1), np.linalg.inv(H + np.diag(base.settings.penalty[1])), 1e-7)
+    assert a.top[1, 0] == pytest.approx(np.linalg.eigvalsh(H + np.diag(base.settings.penalty[1])).max())
+
+
+def with_weights(base, first, second):
+    base.arrays.W[1], base.arrays.W[2] = first, second
+    return base
+
+
+def by_hand(base, a, b):
+    """How far the outputs of two rules lie apart per label."""
+    k, W = base.arrays.k, base.arrays.W
+    total = k[a] + k[b]
+    centre = (k[a] * base.arrays.c[a, :P] + k[b] * base.arrays.c[b, :P]) / total
+    variance = (k[a] / base.arrays.inv[a, :P] + k[b] / base.arrays.inv[b, :P]) / total
+    at_centre = np.abs(W[a] @ np.append(centre, 1.0) - W[b] @ np.append(centre, 1.0))
+    around = np.sqrt(((W[a] - W[b])[:, :P]) ** 2 @ variance)
+    return at_centre + around
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(SEEDS, st.booleans())
+def test_merged_weights_by_output(seed, larger_first):
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(K, P + 1))
+    base = with_weights(
+        two_rules(*clouds(seed, (60, 20) if larger_first else (20, 60))), W, W + 0.1 * rng.normal(size=W.shape)
+    )
+    a, b = (1, 2) if larger_first else (2, 1)
+    rho = np.clip(1.0 - by_hand(base, a, b), 0.0, 1.0)[:, None]
+    expected = base.arrays.W[a] + 0.25 * rho * (base.arrays.W[b] - base.arrays.W[a])
+    np.testing.assert_allclose(merging.merged_weights(1, 2, base), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(merging.merged_weights(2, 1, base), expected, rtol=1e-10, atol=1e-12)
+    base.merge(1, 2)
+    np.testing.assert_allclose(base.arrays.W[1], expected, rtol=1e-10, atol=1e-12)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(SEEDS, st.sampled_from([0.1, 3.0]))
+def test_merged_weights_by_angle(seed, size):
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(K, P + 1))
+    base = with_weights(two_rules(*clouds(seed, (60, 20)), consistency="angle"), W, W + size * rng.normal(size=W.shape))
+    expected = np.empty(W.shape)
+    alike = merging.similarity(1, 2, base)
+    for label in range(K):
+        one, two = (np.append(base.arrays.W[slot, label, :P], -1.0) for slot in (1, 2))
+        angle = np.arccos(np.clip(one @ two / np.linalg.norm(one) / np.linalg.norm(two), -1.0, 1.0))
+        cons = max(0.0, 1.0 - 2.0 * angle / np.pi)
+        rho = 1.0 if cons >= alike else np.exp(-(((alike / max(cons, 1e-12) - 1.0) * alike) ** 2))
+        expected[label] = W[label] + 0.25 * rho * (base.arrays.W[2, label] - W[label])
+    np.testing.assert_allclose(merging.merged_weights(1, 2, base), expected, rtol=1e-7, atol=1e-9)
+
+
+def test_equal_consequents_give_their_mean_and_contradicting_labels_the_better_supported():
+    W = np.zeros((K, P + 1))
+    other = W.copy()
+    other[1, -1], other[2, -1] = 0.2, 1.5
+    base = with_weights(two_rules(*clouds(0, (60, 20))), W, other)
+    merged = merging.merged_weights(1, 2, base)
+    np.testing.assert_allclose(merged[:, -1], [0.0, 0.25 * 0.8 * 0.2, 0.0], atol=1e-12)
+    with_weights(base, other, W)
+    np.testing.assert_allclose(merging.merged_weights(1, 2, base)[2], other[2])
+
+
+def test_the_angle_cannot_see_constant_outputs_but_the_output_does():
+    W = np.zeros((K, P + 1))
+    other = W.copy()
+    other[:, -1] = 1.0
+    base = with_weights(two_rules(*clouds(0)), W, other)
+    np.testing.assert_allclose(merging.angle_similarity(1, 2, base), 1.0)
+    np.testing.assert_allclose(merging.disagreement(1, 2, base), 1.0)
+
+
+@pytest.mark.parametrize("covariance", ["full", "diag"])
+def test_two_rules_of_one_gaussian_touch_and_are_partners(covariance):
+    base = two_rules(*clouds(3, (200, 200), 0.0), covariance=covariance)
+    assert merging.touches(1, 2, base)
+    assert merging.similarity(1, 2, base) > 0.95
+    assert not merging.is_too_wide(1, 2, base)
+    assert merging.partner_of(1, base) == 2
+    assert merging.partner_of(2, base) == 1
+
+
+@pytest.mark.parametrize("covariance", ["full", "diag"])
+def test_two_distant_rules_are_no_partners(covariance):
+    base = two_rules(*clouds(3, (200, 200), 30.0), covariance=covariance)
+    assert not merging.touches(1, 2, base)
+    assert merging.similarity(1, 2, base) < 0.5
+    assert merging.partner_of(1, base) == merging.partner_of(2, base) == 0
+
+
+def test_rules_of_different_shape_at_one_place_are_no_partners():
+    rng = np.random.default_rng(0)
+    wide, narrow = rng.normal(size=(200, P + K)), 0.05 * rng.normal(size=(200, P + K))
+    base = two_rules(3.0 * wide, narrow, prior_count=1.0)
+    assert merging.touches(1, 2, base)
+    assert merging.partner_of(1, base) == 0
+
+
+def test_similarity_is_the_bhattacharyya_coefficient_per_dimension():
+    base = two_rules(*clouds(5, (50, 30), 1.0))
+    first, second = base.covariance(1), base.covariance(2)
+    middle, apart = (first + second) / 2.0, base.arrays.c[2, :P] - base.arrays.c[1, :P]
+    distance = apart @ np.linalg.inv(middle) @ apart / 8.0
+    distance += 0.5 * np.log(np.linalg.det(middle) / np.sqrt(np.linalg.det(first) * np.linalg.det(second)))
+    assert merging.similarity(1, 2, base) == pytest.approx(np.exp(-distance / P))
+
+
+@pytest.mark.parametrize(("conflicts", "allowed"), [(0, True), (1, True), (2, False), (5, False)])
+def test_too_many_labels_in_conflict_forbid_the_merge(conflicts, allowed):
+    first, second = clouds(3, (200, 200), 0.0, P + 5)
+    base = two_rules(first, second)
+    base.arrays.W[1:3] = 0.0
+    base.arrays.W[2, :conflicts, -1] = 0.9
+    assert merging.agrees(1, 2, base) == allowed
+    assert (merging.partner_of(1, base) == 2) == allowed
+
+
+@pytest.mark.parametrize(("apart", "left"), [(0.0, 1), (30.0, 2)])
+def test_the_stream_unites_rules_of_one_gaussian_only(apart, left):
+    first, second = clouds(3, (260, 260), apart, P)
+    base = two_rules(first[:200], second[:200], space="input", vigilance=10.0)
+    rows = np.vstack([first[200:], second[200:]])
+    base.learn(Batch(rows, np.zeros((len(rows), K))))
+    assert base.n_rules == left
+    assert [event.kind for event in base.events] == ["merge"] * (2 - left)
+    assert base.arrays.k[1 : left + 1].sum() == pytest.approx(520.0)
+
+
+def test_rules_are_compared_only_after_they_have_grown():
+    first, second = clouds(3, (200, 200), 0.0, P)
+    base = two_rules(first, second, space="input", vigilance=10.0)
+    base.arrays.compared[1:3] = base.arrays.k[1:3]
+    rows = clouds(3, (400, 1), 0.0, P)[0][200:]
+    merged = []
+    for i in range(len(rows)):
+        base.learn(Batch(rows[i : i + 1], np.zeros((1, K))))
+        merged.append(base.n_rules == 1)
+    won = merged.index(True) + 1
+    assert base.settings.merge_every <= won < 2 * base.settings.merge_every

@@ -1,0 +1,199 @@
+"""The watch of the sensors against its plain twin: views, suspicion, trial and verdict, row by row."""
+
+import numpy as np
+import pytest
+from callable_kernels import CallableKernels
+from choices import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive.members import NaiveSensor, NaiveTrial
+from small_members import small_members
+
+from evolabel.engine.packed_state import pack
+from evolabel.stages.drift.arrays import (
+    FACTOR,
+    FINAL,
+    INPUTS_MOVED,
+    IS_ON,
+    LOSS_AS_READ,
+    LOSS_MOVED,
+    NEW_FACTOR,
+    NEW_OFFSET,
+    NEW_ROWS,
+    NO_VERDICT,
+    OFFSET,
+    ROWS,
+    SENSOR_MOVED,
+    SLOW,
+    STARTED,
+)
+from evolabel.stages.scaling.loops import scale as scaling
+from evolabel.stages.sensors.loops import watch as sensors_module
+
+sensors, scores = CallableKernels(sensors_module), CallableKernels(scaling)
+
+PHASES = ["watched", "collecting", "on trial"]
+VERDICTS = {NO_VERDICT: "", SENSOR_MOVED: "sensor moved", INPUTS_MOVED: "inputs moved"}
+READINGS = ("mean", "variance", "usual_mean", "usual_variance", "calm_mean", "calm_variance", "calm_rows")
+
+
+class Watched:
+    """The kernel and its twin beside each other; they must agree on verdicts at every row, on all else at many."""
+
+    def __init__(self, seed, p=2, K=2, calm=1500):
+        self.rng = np.random.default_rng(seed)
+        self.members = small_members(p, K, self.rng)
+        self.packed, knots = pack(self.members), pack(self.members.knots)
+        self.twin = NaiveTrial([NaiveSensor(lambda v, j=j: scores.score_of(knots, j, v)) for j in range(p)])
+        self.found, self.started = [], []
+        for _ in range(calm):  # the initial batch
+            x = self.rng.normal(size=p)
+            sensors.learn_sensors(x, np.zeros(K), np.ones(K), False, self.packed)
+            for sensor, value in zip(self.twin.sensors, x, strict=True):
+                sensor.learn_calm(value)
+
+    def learn(self, x, error_as_read=0.1, error_moved=0.1):
+        """Learn a row; the slow member has these errors by the view in use and by the one on trial."""
+        m = self.members
+        m.clock[ROWS] += 1
+        now, K = int(m.clock[ROWS]), len(m.other)
+        y, confidence = (self.rng.random(K) < 0.5).astype(float), self.rng.uniform(0.1, 1.0, K)
+        unknown = self.rng.random(K) < 0.2
+        unknown[0] = False
+        y[unknown], confidence[unknown] = np.nan, 0.0
+        new = bool(sensors.uses_new_view(self.packed))
+        assert new == self.twin.uses_new
+        used, other = (error_moved, error_as_read) if new else (error_as_read, error_moved)
+        sign = 1.0 - 2.0 * y
+        m.F[SLOW], m.other[:] = y + sign * used, y + sign * other
+        ended = sensors.learn_sensors(x, y, confidence, True, self.packed)
+        verdicts = self.twin.learn(x, used**2, other**2, now)
+        assert [VERDICTS[int(verdict)] for verdict in m.verdict] == verdicts
+        assert ended == any(verdicts)
+        self.found += [(now, j, verdict) for j, verdict in enumerate(verdicts) if verdict]
+        if m.trial[STARTED] == now:
+            self.started.append(now)
+        m.verdict[:] = NO_VERDICT
+        if now % 7 == 0 or m.trial[STARTED] == now or ended:
+            self.compare()
+
+    def compare(self):
+        """All numbers agree."""
+        m, twin = self.members, self.twin
+        assert [PHASES[phase] for phase in m.phase] == [sensor.phase for sensor in twin.sensors]
+        for j, s in enumerate(twin.sensors):
+            np.testing.assert_allclose(m.views[:, j], [s.a, s.b, s.new_a, s.new_b], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(m.readings[:7, j], [getattr(s, name) for name in READINGS], rtol=1e-9, atol=1e-9)
+            assert m.readings[10, j] == s.corrected_at
+            means, variances = zip(*s.usual, strict=True)
+            usual = min(means), max(means), min(variances), max(variances)
+            np.testing.assert_allclose(m.readings[11:15, j], usual, rtol=1e-9, atol=1e-9)
+            if s.phase != "watched":
+                new = np.array(s.new or [0.0])
+                expected = [len(s.new), new.mean(), len(new) * new.var()]
+                np.testing.assert_allclose(m.readings[NEW_ROWS : NEW_ROWS + 3, j], expected, rtol=1e-8, atol=1e-9)
+        assert bool(m.trial[IS_ON]) == twin.on
+        if twin.on:
+            assert m.trial[STARTED] == twin.since
+            np.testing.assert_allclose(m.trial[[LOSS_AS_READ, LOSS_MOVED]], [twin.as_read, twin.moved], rtol=1e-11)
+
+
+SHIFTS = st.sampled_from([0.0, 2.0, 5.0, -5.0, 100.0])
+FACTORS = st.sampled_from([1.0, 1.2, 10.0, 0.1, 1000.0])
+
+
+@settings(max_examples=examples(15))
+@given(st.integers(0, 10_000), SHIFTS, FACTORS, SHIFTS, st.sampled_from([0.0, 0.2]), st.sampled_from([0.05, 0.6]))
+def test_the_watch_is_that_of_the_twin(seed, shift, factor, later, gaps, error_moved):
+    watched = Watched(seed, calm=100)
+    for i in range(450):
+        x = watched.rng.normal(size=2)
+        x[0] = factor * x[0] + shift if i >= 60 else x[0]
+        x[1] += later if i >= 150 else 0.0
+        x[watched.rng.random(2) < gaps] = np.nan
+        watched.learn(x, watched.rng.uniform(0.0, 0.5), watched.rng.uniform(0.0, 1.6) * error_moved)
+
+
+def test_inputs_that_come_and_go_are_tried_until_their_range_is_known():
+    watched = Watched(4)
+    for i in range(3000):
+        load = 3.0 * np.sin(2.0 * np.pi * i / 600.0)
+        watched.learn(watched.rng.normal(size=2) + np.array([load, 0.0]), 0.1, 0.1)
+    assert {(feature, verdict) for _, feature, verdict in watched.found} == {(0, "inputs moved")}
+    assert max(row for row, _, _ in watched.found) < 1200
+
+
+def test_a_correction_that_is_hardly_better_is_dropped():
+    watched = Watched(5)
+    for i in range(400):
+        watched.learn(watched.rng.normal(size=2) + np.array([3.0 * (i >= 60), 0.0]), 0.2, 0.198)
+    assert [(feature, verdict) for _, feature, verdict in watched.found] == [(0, "inputs moved")]
+
+
+def test_a_sensor_that_moved_is_corrected():
+    watched = Watched(0)
+    for i in range(400):
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.5, 0.1)
+    (row, feature, verdict), *others = watched.found
+    assert (feature, verdict, others) == (0, "sensor moved", [])
+    assert row == watched.started[0] + 200
+    assert 60 + 30 < watched.started[0] < 60 + 80
+    offset, factor = watched.members.views[[OFFSET, FACTOR], 0]
+    assert factor == 1.0
+    assert offset == pytest.approx(-5.0, abs=0.3)
+    np.testing.assert_array_equal(watched.members.views[:, 1], [0.0, 1.0, 0.0, 1.0])
+    m = watched.members
+    corrected, z = np.empty(2), np.empty(2)
+    sensors.read_view(np.array([5.0, np.nan]), OFFSET, watched.packed, corrected, z)
+    assert corrected[0] == offset + 5.0
+    assert z[0] == scores.clipped_score(pack(m.knots), 0, corrected[0])
+    assert np.isnan(corrected[1])
+    assert np.isnan(z[1])
+
+
+def test_inputs_that_moved_are_usual_afterwards():
+    watched = Watched(1)
+    for i in range(900):
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.1, 0.5)
+    assert [verdict for _, _, verdict in watched.found] == ["inputs moved"]
+    np.testing.assert_array_equal(watched.members.views[[OFFSET, FACTOR, NEW_OFFSET, NEW_FACTOR], 0], [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("error", [0.1, 0.5])
+def test_no_trial_of_a_reading_that_is_stuck(error):
+    watched = Watched(2)
+    for i in range(600):
+        x = watched.rng.normal(size=2)
+        watched.learn(np.array([5.0 if i >= 60 else x[0], x[1]]), error, 0.3)
+    assert not watched.started
+    for _ in range(300):  # it reads again
+        watched.learn(watched.rng.normal(size=2), 0.3, 0.3)
+    assert [feature for _, feature, _ in watched.found] in ([], [0])
+
+
+def test_a_later_suspect_starts_the_trial_anew_and_shares_its_verdict():
+    watched = Watched(3)
+    for i in range(500):
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), -5.0 * (i >= 160)]), 0.5, 0.1)
+    assert len(watched.started) == 2
+    assert watched.found == [(watched.started[1] + 200, j, "sensor moved") for j in range(2)]
+
+
+def test_calm_features_are_never_suspect():
+    watched = Watched(4, p=3)
+    for _ in range(3000):
+        watched.learn(watched.rng.normal(size=3))
+    assert not watched.started
+
+
+def test_features_of_few_values_are_not_watched():
+    members = small_members(2, 1, np.random.default_rng(0))
+    members.knots.used[1] = 7
+    packed = pack(members)
+    before = members.readings[:, 1].copy()
+    for _ in range(100):
+        members.clock[ROWS] += 1
+        sensors.learn_sensors(np.array([0.0, 50.0]), np.ones(1), np.ones(1), True, packed)
+    np.testing.assert_array_equal(members.readings[:, 1], before)
+    assert members.phase[1] == 0
+    assert members.F.shape[0] == FINAL + 1

@@ -1,0 +1,267 @@
+"""Acts of people: undone they leave no trace, done they leave a rule base that learns on and stays consistent."""
+
+import copy
+
+import numpy as np
+import pytest
+from choices import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evolabel.core.options import PAPER_PROFILE, Options
+from evolabel.core.rows import Batch
+from evolabel.errors import DataError, StateError
+from evolabel.model.pipeline import StreamModel
+from evolabel.model.storage.snapshot import take_apart
+from evolabel.stages.rules.inverses import ridge_inverse
+from evolabel.stages.rules.slots import PER_SLOT
+from evolabel.stages.written_rules.edits import rule_edits, undo
+from evolabel.stages.written_rules.edits.expert_rules import RuleSpec
+from evolabel.stages.written_rules.edits.written_edits import add_written, move_rule
+from evolabel.streams import DriftingStream
+
+REGIONS = {"threshold_rules": False}  # rules of experts are regions
+PROFILES = {
+    "default": {},
+    "regions": REGIONS,
+    "rotated": {"covariance": "full", **REGIONS},
+    "paper": PAPER_PROFILE,
+    "few": {"max_rules": 3, **REGIONS},
+}
+X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=80, seed=9).take(400)
+
+
+def fitted(profile):
+    model = StreamModel(3, 3, Options(**{"max_rules": 5, **PROFILES[profile]}))
+    model.fit(Batch(X[:100], Y[:100]))
+    return model
+
+
+FITTED = {}
+
+
+def fresh(profile):
+    if profile not in FITTED:
+        FITTED[profile] = fitted(profile)
+    return copy.deepcopy(FITTED[profile])
+
+
+def a_rule(weight=20.0, confidence=0.8):
+    nan = np.nan
+    return RuleSpec(
+        np.array([1.0, nan, -0.5]), np.array([2.0, nan, 0.5]), np.array([0.9, nan, 0.1]), confidence, weight
+    )
+
+
+def a_box(weight=20.0):
+    low, high = np.array([0.2, -np.inf, -np.inf]), np.array([np.inf, np.inf, 0.5])
+    return RuleSpec(low, high, np.array([0.9, np.nan, 0.1]), 0.8, weight)
+
+
+def apply(model, act, number):
+    """One act on a rule chosen by number; acts that make no sense now are skipped."""
+    base = model.trained()
+    regions = base.arrays.identity[1 : 1 + base.n_rules].tolist()
+    rules = model.written.arrays.number.tolist() + regions
+    rule, other = rules[number % len(rules)], rules[(number + 1) % len(rules)]
+    a_spec = a_rule if rule in regions else a_box
+    try:
+        {
+            "add": lambda: add_written(model, a_box(), "as written", ""),
+            "add region": lambda: rule_edits.add_region(model, a_rule(), "as written", ""),
+            "edit": lambda: rule_edits.edit_rule(model, rule, a_spec(7.0), "anew", "edited"),
+            "move": lambda: move_rule(model, rule, 1 + number % 3),
+            "rename": lambda: rule_edits.rename_rule(model, rule, f"rule of {number}"),
+            "lock": lambda: rule_edits.lock_rule(model, rule),
+            "unlock": lambda: rule_edits.unlock_rule(model, rule),
+            "merge": lambda: rule_edits.merge_rules(model, rule, other),
+            "delete": lambda: rule_edits.delete_rule(model, rule),
+        }[act]()
+    except (DataError, StateError):
+        return False
+    return True
+
+
+def assert_same(one, other):
+    (arrays, facts), (others, other_facts) = one, other
+    assert facts == other_facts
+    assert arrays.keys() == others.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, others[name], err_msg=name, strict=True)
+
+
+def assert_consistent(base):
+    """P is the inverse of H + penalty, numbers are finite, and W has room exactly where it is needed."""
+    for slot in range(1, base.n_rules + 1):
+        wanted = ridge_inverse(base.hessian(slot), base.settings.penalty[1])
+        np.testing.assert_allclose(base.inverse(slot), wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max())
+        assert (base.arrays.inv[slot] > 0.0).all()
+        assert (base.arrays.M[slot] >= 0.0).all()
+    used = slice(0, base.n_rules + 1)
+    assert (base.arrays.W.shape[1] > 0) == (base.settings.iterated or base.arrays.locked[used].any())
+    assert len(set(base.arrays.identity[used][1:])) == base.n_rules <= base.settings.max_rules
+
+
+kinds = st.sampled_from(["add", "add region", "edit", "move", "rename", "lock", "unlock", "merge", "delete"])
+plans = st.lists(st.tuples(kinds, st.integers(0, 9)), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(plan=plans)
+@settings(max_examples=examples(15), deadline=None)
+def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
+    model = fresh(profile)
+    states = []
+    for act, number in plan:
+        before = take_apart(copy.deepcopy(model))
+        if apply(model, act, number):
+            states.append(before)
+        else:
+            assert_same(take_apart(model), before)
+    for before in reversed(states):
+        undo.undo(model)
+        assert_same(take_apart(model), before)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(plan=plans)
+@settings(max_examples=examples(15), deadline=None)
+def test_the_model_goes_on_learning_after_acts_and_stays_consistent(profile, plan):
+    model = fresh(profile)
+    base = model.trained()
+    for round_, (act, number) in enumerate(plan):
+        apply(model, act, number)
+        assert_consistent(base)
+        rows = slice(100 + 30 * round_, 130 + 30 * round_)
+        model.learn(Batch(X[rows], Y[rows]))
+    assert_consistent(base)
+    assert np.isfinite(model.outputs(X)).all()
+
+
+def test_even_the_room_for_rules_goes_back():
+    model = fresh("regions")
+    base = model.trained()
+    base.settings = base.settings._replace(max_rules=50)
+    before = base.arrays._asdict()
+    kept = {name: array.copy() for name, array in before.items()}
+    room = len(base.arrays.c)
+    for _ in range(10):
+        rule_edits.add_region(model, a_rule(), "", "")
+    assert len(base.arrays.c) > room
+    for _ in range(10):
+        undo.undo(model)
+    for name in PER_SLOT:
+        np.testing.assert_array_equal(
+            getattr(base.arrays, name)[: base.n_rules + 1], kept[name][: base.n_rules + 1], err_msg=name
+        )
+    assert len(base.arrays.c) == room
+
+
+def test_what_was_learned_since_forbids_undo_and_says_so():
+    model = fresh("default")
+    base = model.trained()
+    with pytest.raises(StateError, match="no edit to undo"):
+        undo.undo(model)
+    rule_edits.add_region(model, a_rule(), "", "")
+    model.learn(Batch(X[100:101], Y[100:101]))
+    before = take_apart(copy.deepcopy(model))
+    with pytest.raises(StateError, match="has learned since"):
+        undo.undo(model)
+    assert_same(take_apart(model), before)
+    rule_edits.rename_rule(model, int(base.arrays.identity[1]), "first")
+    undo.undo(model)
+    assert_same(take_apart(model), before)
+
+
+def test_only_so_many_acts_are_kept():
+    model = fresh("default")
+    base = model.trained()
+    for number in range(undo.CHANGES_KEPT + 5):
+        rule_edits.rename_rule(model, int(base.arrays.identity[1]), f"name {number}")
+    for _ in range(undo.CHANGES_KEPT):
+        undo.undo(model)
+    assert base.rule_names.names == {int(base.arrays.identity[1]): "name 4"}
+    with pytest.raises(StateError, match="no edit to undo"):
+        undo.undo(model)
+
+
+def test_a_full_log_gets_back_what_an_act_pushed_out():
+    model = fresh("default")
+    base = model.trained()
+    base.log("death", 0, None)
+    while len(base.events) < base.events.maxlen:
+        base.log("joined", len(base.events), None)
+    before = list(base.events)
+    rule_edits.add_region(model, a_rule(), "", "")
+    assert len(base.events) == base.events.maxlen
+    undo.undo(model)
+    assert list(base.events) == before
+
+
+@pytest.mark.parametrize("profile", ["regions", "rotated", "paper"])
+def test_the_statistics_of_a_rule_are_those_of_its_samples(profile):
+    model = fresh(profile)
+    base = model.trained()
+    rule_edits.delete_rule(model, int(base.arrays.identity[1]))
+    rule_edits.add_region(model, a_rule(), "", "")
+    slot, W0 = base.n_rules, base.weights(0)
+    H, G = base.hessian(slot), base.arrays.G[slot]
+    assert base.arrays.k[slot] == 20.0
+    assert H[-1, -1] == pytest.approx(16.0)
+    np.testing.assert_allclose(H[-1, [0, 2]], [16.0 * 1.5, 0.0], atol=1e-12)
+    np.testing.assert_allclose(H[0, 0], 16.0 * (1.5**2 + 1.0 / 12.0))
+    np.testing.assert_allclose(G[0], 0.9 * H[-1], atol=1e-12)
+    np.testing.assert_allclose(G[1], H @ W0[:, 1])
+    np.testing.assert_allclose(base.arrays.c[slot, [0, 2]], [1.5, 0.0], atol=1e-12)
+
+
+def test_the_ends_of_a_range_are_where_the_membership_is_one_half():
+    model = fresh("regions")
+    base = model.trained()
+    rule_edits.delete_rule(model, int(base.arrays.identity[1]))
+    rule_edits.add_region(model, a_rule(), "", "")
+    Z = np.tile(base.arrays.c[base.n_rules, :3], (2, 1))
+    Z[1, 0] = 2.0
+    _, far = base.memberships(Z)
+    ratio = np.exp(-0.5 * (far[1, -1] - far[0, -1]) / base.settings.tau)
+    assert ratio == pytest.approx(0.5)
+
+
+def test_acts_that_make_no_sense_are_refused():
+    model = fresh("few")
+    base = model.trained()
+    first, second, third = (int(identity) for identity in base.arrays.identity[1:4])
+    rule_edits.rename_rule(model, first, "pump")
+    rule_edits.lock_rule(model, first)
+    before = take_apart(copy.deepcopy(model))
+    for act, logged in (
+        (lambda: rule_edits.lock_rule(model, first), "is locked already"),
+        (lambda: rule_edits.unlock_rule(model, second), "is not locked"),
+        (lambda: rule_edits.merge_rules(model, first, second), "unlock it before"),
+        (lambda: rule_edits.merge_rules(model, second, second), "with itself"),
+        (lambda: rule_edits.delete_rule(model, 99), "there is no rule 99; the rules are"),
+        (lambda: rule_edits.rename_rule(model, second, "pump"), "choose another name"),
+    ):
+        with pytest.raises((DataError, StateError), match=logged):
+            act()
+        assert_same(take_apart(model), before)
+    rule_edits.lock_rule(model, second)
+    with pytest.raises(StateError, match="unlock or delete one"):
+        rule_edits.add_region(model, a_rule(), "", "")
+    rule_edits.delete_rule(model, second)
+    rule_edits.delete_rule(model, third)
+    with pytest.raises(StateError, match="the only rule"):
+        rule_edits.delete_rule(model, first)
+
+
+def test_a_merged_rule_takes_the_name_of_the_one_that_is_gone():
+    model = fresh("default")
+    base = model.trained()
+    first, second = (int(identity) for identity in base.arrays.identity[1:3])
+    kept = rule_edits.merge_rules(model, first, second)
+    undo.undo(model)
+    gone = second if kept == first else first
+    rule_edits.rename_rule(model, gone, "pump")
+    assert rule_edits.merge_rules(model, first, second) == kept
+    assert base.rule_names.names == {kept: "pump"}
+    assert str(base.events[-1]) == f"sample 100: rule {gone} was merged into rule {kept} by hand"
