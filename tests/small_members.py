@@ -20,5 +20,5 @@ def small_members(p, K, rng, *, has_fast=True, rules=2, memory=20):
     state = State(fast_arrays(arrays), options, workspace(rules + 1, p, K, p, False))
     members = with_scratch(allocate_members(p, K), state, arrays.fast_block, scaler.knot_arrays)
     if has_fast:
-        members.clock[BORN] = 0
+        members.arrays.clock[BORN] = 0
     return members

@@ -18,6 +18,10 @@ from evolabel.typing import AnyArray, Arrays, FloatArray
 LARGEST = 1e100  # squares of larger numbers may overflow
 FINITE = sys.float_info.max
 MOST = 2**53  # larger counts are not exact as float64
+HEAVIEST = 1e12  # weight of a sample
+FURTHEST = 1e6  # score of a feature, whatever the scaling
+SMALLEST = 1e-150  # of what is divided by: squares of its inverse must not overflow
+MOST_SQUARED = 1e210  # a variance, or a sum of squares, of numbers up to 1e100
 
 # Rounding can leave a matrix that should be positive semidefinite a little short of it: by this share of its diagonal.
 SHORTFALL = 1e-6

@@ -12,20 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.core.schema import of_features
 from evolabel.model.seen_ranges import moved_ranges, no_ranges
 from evolabel.stages.drift.adapting import derive_inverses, fade_to_present, restart_blocks, take_members
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules import fast_sums, inverses, slots
-from evolabel.stages.rules.arrays import RuleArrays, Settings, allocate
+from evolabel.stages.rules.arrays import RULE_ARRAYS, RuleArrays, Settings, allocate
 from evolabel.stages.rules.loops.moments import derive_inverse_variance
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, fit_scaler
 from evolabel.typing import FloatArray, IntArray
 
-# Axes that have places for features, after the first, which has the slots: d dimensions of the antecedents (features,
-# then labels), q entries of a regressor (features, then 1), or neither (.).
-AXES = {"c": "d", "M": "d", "n": "d", "H": "qq", "P": "qq", "G": ".q", "W": ".q"}
-AXES |= {f"fast_{name}": AXES[name] for name in ("H", "P", "G")}
 # Derived again, or empty once no rows are pending.
 DERIVED = ("inv", "F", "pending_H", "pending_P", "fast_pending_H", "fast_pending_P")
 
@@ -97,37 +94,29 @@ def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
     """
     old, p = rules.arrays, settings.penalty.shape[1] - 1
     new = allocate(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
-    labels, first = np.arange(new.c.shape[1] - p), np.arange(len(kept))
-    source = {"d": np.append(kept, rules.n_features + labels), "q": np.append(kept, rules.n_features)}
-    target = {"d": np.append(first, p + labels), "q": np.append(first, p)}
+    sources = of_features(kept, rules.n_features, p)
+    labels = np.arange(rules.n_features, old.c.shape[1])
+    dimension = sources["dimension"] = np.append(sources["feature"], labels)
     for slot in range(len(old.c)):
         slots.clear(slot, new, settings)
         inverses.apply_pending(slot, rules.arrays)
         if fast_sums.has_fast_sums(old):
             inverses.apply_pending(slot, fast_sums.fast_arrays(old))
-    for name in slots.PER_SLOT:
-        before, after = getattr(old, name), getattr(new, name)
-        if name in AXES and before.size:
-            after[_places(before, AXES[name], target)] = before[_places(before, AXES[name], source)]
-        elif name not in DERIVED:
-            after[...] = before
+    RULE_ARRAYS.fill(new, old, sources, leave_out=DERIVED)
     for slot in range(rules.n_rules + 1):
         derive_inverse_variance(slot, new, settings)
         if settings.rotated and slot > 0:
-            _move_scatter(slot, rules, new, settings, source=source["d"], target=target["d"])
+            _move_scatter(slot, rules, new, settings, dimension)
     return new._replace(counters=old.counters, winner_stats=old.winner_stats)
 
 
-def _places(array: FloatArray, axes: str, places: dict[str, IntArray]) -> tuple[IntArray, ...]:
-    """Index of these places of an array."""
-    sizes = zip("." + axes, array.shape, strict=True)
-    return np.ix_(*(places.get(axis, np.arange(size)) for axis, size in sizes))
+def _move_scatter(slot: int, rules: RuleBase, new: RuleArrays, settings: Settings, dimension: IntArray) -> None:
+    """Set the scatter of a rotated rule in `slot` of `new`; `dimension` has the former place of each of its dimensions.
 
-
-def _move_scatter(
-    slot: int, rules: RuleBase, new: RuleArrays, settings: Settings, *, source: IntArray, target: IntArray
-) -> None:
-    """Rotated rules: a new feature is uncorrelated, and as wide as in an empty slot, whatever the support."""
+    A new feature is uncorrelated, and as wide as in an empty slot, whatever the support.
+    """
+    target = np.flatnonzero(dimension >= 0)
+    source = dimension[target]
     matrix = np.diag(settings.prior * max(float(new.k[slot]) - 1.0, 0.0))
     matrix[np.ix_(target, target)] = inverses.scatter(slot, rules.arrays, rules.settings)[np.ix_(source, source)]
     inverses.set_scatter(slot, matrix, new, settings)

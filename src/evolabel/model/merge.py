@@ -23,7 +23,7 @@ from evolabel.stages.drift.adapting import hold_episodes, read_as, reorder_label
 from evolabel.stages.drift.merge_members import align_fast_sums, merge_members
 from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.rules import inverses
-from evolabel.stages.rules.arrays import SEEN, Settings
+from evolabel.stages.rules.arrays import RULE_ARRAYS, SEEN, Settings
 from evolabel.stages.rules.loops.moments import derive_inverse_variance, pool_moments
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.stage import RuleBase
@@ -191,13 +191,7 @@ def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
         for slot in range(1, rules.n_rules + 1):
             scatter = inverses.scatter(slot, a, rules.settings)[np.ix_(joint, joint)]
             inverses.set_scatter(slot, scatter, a, rules.settings)
-    changed = {name: getattr(a, name)[:, joint] for name in ("c", "M", "n", "inv")}
-    changed |= {
-        name: getattr(a, name)[:, order] for name in ("G", "W", "ybar", "Q", "fast_G") if getattr(a, name).shape[1]
-    }
-    if "Q" in changed:
-        changed["Q"] = changed["Q"][:, :, order]
-    rules.arrays = a._replace(**{name: np.ascontiguousarray(array) for name, array in changed.items()})
+    rules.arrays = RULE_ARRAYS.rearranged(a, {"label": order, "dimension": joint}, leave_out=("F",))
     reorder_labels(rules, order)
 
 

@@ -56,8 +56,8 @@ def test_losses_are_those_of_the_twin(seed, least_weight, answers):
             y, g = float(rng.random() < 0.5), rng.uniform(least_weight, 2.0 - least_weight)
             mixer.learn_losses(b, y, g, packed)
             twins[b].learn(members.F[:3, b], y, g)
-    np.testing.assert_allclose(members.losses.T, [twin.losses for twin in twins], rtol=1e-10)
-    np.testing.assert_allclose(members.n_losses, [twin.n for twin in twins], rtol=1e-12)
+    np.testing.assert_allclose(members.arrays.losses.T, [twin.losses for twin in twins], rtol=1e-10)
+    np.testing.assert_allclose(members.arrays.n_losses, [twin.n for twin in twins], rtol=1e-12)
 
 
 @settings(max_examples=examples(30))
@@ -65,12 +65,12 @@ def test_losses_are_those_of_the_twin(seed, least_weight, answers):
 def test_many_rows_are_mixed_as_one_row_is(seed, has_fast):
     rng = np.random.default_rng(seed)
     members = small_members(3, 2, rng, has_fast=has_fast)
-    members.W[:], members.mean[:], members.variance[:] = (
+    members.arrays.W[:], members.arrays.mean[:], members.arrays.variance[:] = (
         rng.normal(size=(2, 4)),
         rng.normal(size=3),
         rng.uniform(1, 2, 3),
     )
-    members.losses[:] = rng.uniform(0.05, 0.15, (3, 2))
+    members.arrays.losses[:] = rng.uniform(0.05, 0.15, (3, 2))
     slow, fast, X = rng.random((5, 2)), rng.random((5, 2)), rng.normal(size=(5, 3))
     X[1, 2] = np.nan
     out, formed = slow.copy(), np.empty((5, 2))
@@ -80,14 +80,21 @@ def test_many_rows_are_mixed_as_one_row_is(seed, has_fast):
     formed[:] = (1.0 - part) * slow + part * fast
     mixer.mix_rows(pack(members), X, np.empty((0, 0)), True, formed)
     for i in range(5):
-        linear = 1.0 / (1.0 + np.exp(-members.W @ naive.standard_scores(X[i], members.mean, members.variance)))
+        linear = 1.0 / (
+            1.0 + np.exp(-members.arrays.W @ naive.standard_scores(X[i], members.arrays.mean, members.arrays.variance))
+        )
         for b in range(2):
-            weights = twin_of(members.losses[:, b]).weights(has_fast)
+            weights = twin_of(members.arrays.losses[:, b]).weights(has_fast)
             expected = weights[0] * slow[i, b] + weights[1] * fast[i, b] + weights[2] * linear[b]
             assert out[i, b] == pytest.approx(expected, rel=1e-12)
             assert formed[i, b] == pytest.approx(expected, rel=1e-12)
     F = np.array(
-        [slow[0], fast[0] if has_fast else np.zeros(2), 1.0 / (1.0 + np.exp(-members.W @ members.s)), np.zeros(2)]
+        [
+            slow[0],
+            fast[0] if has_fast else np.zeros(2),
+            1.0 / (1.0 + np.exp(-members.arrays.W @ members.s)),
+            np.zeros(2),
+        ]
     )
     members.F[:] = F
     mixer.mix(w, members.F)

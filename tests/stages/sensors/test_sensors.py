@@ -55,13 +55,13 @@ class Watched:
     def learn(self, x, error_as_read=0.1, error_moved=0.1):
         """Learn a row; the slow member has these errors by the view in use and by the one on trial."""
         m = self.members
-        m.clock[ROWS] += 1
-        now, K = int(m.clock[ROWS]), len(m.other)
+        m.arrays.clock[ROWS] += 1
+        now, K = int(m.arrays.clock[ROWS]), len(m.other)
         y, confidence = (self.rng.random(K) < 0.5).astype(float), self.rng.uniform(0.1, 1.0, K)
         unknown = self.rng.random(K) < 0.2
         unknown[0] = False
         y[unknown], confidence[unknown] = np.nan, 0.0
-        new = bool(sensors.uses_new_view(self.packed))
+        new = bool(sensors.uses_new_view(self.members.arrays.trial))
         assert new == self.twin.uses_new
         used, other = (error_moved, error_as_read) if new else (error_as_read, error_moved)
         sign = 1.0 - 2.0 * y
@@ -71,31 +71,37 @@ class Watched:
         assert [VERDICTS[int(verdict)] for verdict in m.verdict] == verdicts
         assert ended == any(verdicts)
         self.found += [(now, j, verdict) for j, verdict in enumerate(verdicts) if verdict]
-        if m.trial[STARTED] == now:
+        if m.arrays.trial[STARTED] == now:
             self.started.append(now)
         m.verdict[:] = NO_VERDICT
-        if now % 7 == 0 or m.trial[STARTED] == now or ended:
+        if now % 7 == 0 or m.arrays.trial[STARTED] == now or ended:
             self.compare()
 
     def compare(self):
         """All numbers agree."""
         m, twin = self.members, self.twin
-        assert [PHASES[phase] for phase in m.phase] == [sensor.phase for sensor in twin.sensors]
+        assert [PHASES[phase] for phase in m.arrays.phase] == [sensor.phase for sensor in twin.sensors]
         for j, s in enumerate(twin.sensors):
-            np.testing.assert_allclose(m.views[:, j], [s.a, s.b, s.new_a, s.new_b], rtol=1e-9, atol=1e-9)
-            np.testing.assert_allclose(m.readings[:7, j], [getattr(s, name) for name in READINGS], rtol=1e-9, atol=1e-9)
-            assert m.readings[10, j] == s.corrected_at
+            np.testing.assert_allclose(m.arrays.views[:, j], [s.a, s.b, s.new_a, s.new_b], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(
+                m.arrays.readings[:7, j], [getattr(s, name) for name in READINGS], rtol=1e-9, atol=1e-9
+            )
+            assert m.arrays.readings[10, j] == s.corrected_at
             means, variances = zip(*s.usual, strict=True)
             usual = min(means), max(means), min(variances), max(variances)
-            np.testing.assert_allclose(m.readings[11:15, j], usual, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(m.arrays.readings[11:15, j], usual, rtol=1e-9, atol=1e-9)
             if s.phase != "watched":
                 new = np.array(s.new or [0.0])
                 expected = [len(s.new), new.mean(), len(new) * new.var()]
-                np.testing.assert_allclose(m.readings[NEW_ROWS : NEW_ROWS + 3, j], expected, rtol=1e-8, atol=1e-9)
-        assert bool(m.trial[IS_ON]) == twin.on
+                np.testing.assert_allclose(
+                    m.arrays.readings[NEW_ROWS : NEW_ROWS + 3, j], expected, rtol=1e-8, atol=1e-9
+                )
+        assert bool(m.arrays.trial[IS_ON]) == twin.on
         if twin.on:
-            assert m.trial[STARTED] == twin.since
-            np.testing.assert_allclose(m.trial[[LOSS_AS_READ, LOSS_MOVED]], [twin.as_read, twin.moved], rtol=1e-11)
+            assert m.arrays.trial[STARTED] == twin.since
+            np.testing.assert_allclose(
+                m.arrays.trial[[LOSS_AS_READ, LOSS_MOVED]], [twin.as_read, twin.moved], rtol=1e-11
+            )
 
 
 SHIFTS = st.sampled_from([0.0, 2.0, 5.0, -5.0, 100.0])
@@ -138,10 +144,10 @@ def test_a_sensor_that_moved_is_corrected():
     assert (feature, verdict, others) == (0, "sensor moved", [])
     assert row == watched.started[0] + 200
     assert 60 + 30 < watched.started[0] < 60 + 80
-    offset, factor = watched.members.views[[OFFSET, FACTOR], 0]
+    offset, factor = watched.members.arrays.views[[OFFSET, FACTOR], 0]
     assert factor == 1.0
     assert offset == pytest.approx(-5.0, abs=0.3)
-    np.testing.assert_array_equal(watched.members.views[:, 1], [0.0, 1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(watched.members.arrays.views[:, 1], [0.0, 1.0, 0.0, 1.0])
     m = watched.members
     corrected, z = np.empty(2), np.empty(2)
     sensors.read_view(np.array([5.0, np.nan]), OFFSET, watched.packed, corrected, z)
@@ -156,7 +162,9 @@ def test_inputs_that_moved_are_usual_afterwards():
     for i in range(900):
         watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.1, 0.5)
     assert [verdict for _, _, verdict in watched.found] == ["inputs moved"]
-    np.testing.assert_array_equal(watched.members.views[[OFFSET, FACTOR, NEW_OFFSET, NEW_FACTOR], 0], [0, 1, 0, 1])
+    np.testing.assert_array_equal(
+        watched.members.arrays.views[[OFFSET, FACTOR, NEW_OFFSET, NEW_FACTOR], 0], [0, 1, 0, 1]
+    )
 
 
 @pytest.mark.parametrize("error", [0.1, 0.5])
@@ -190,10 +198,10 @@ def test_features_of_few_values_are_not_watched():
     members = small_members(2, 1, np.random.default_rng(0))
     members.knots.used[1] = 7
     packed = pack(members)
-    before = members.readings[:, 1].copy()
+    before = members.arrays.readings[:, 1].copy()
     for _ in range(100):
-        members.clock[ROWS] += 1
+        members.arrays.clock[ROWS] += 1
         sensors.learn_sensors(np.array([0.0, 50.0]), np.ones(1), np.ones(1), True, packed)
-    np.testing.assert_array_equal(members.readings[:, 1], before)
-    assert members.phase[1] == 0
+    np.testing.assert_array_equal(members.arrays.readings[:, 1], before)
+    assert members.arrays.phase[1] == 0
     assert members.F.shape[0] == FINAL + 1

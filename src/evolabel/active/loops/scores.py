@@ -148,7 +148,7 @@ def score_rows(
         with_variance = with_variance or kinds[c] >= LEVERAGE
     if members is not None:
         formed = W.shape[0] > 0
-        if not formed and members.clock[BORN] != NEVER:
+        if not formed and members.arrays.clock[BORN] != NEVER:
             answer_rows(members.fast, paper, Z, W, M, pending_M, n_pending, fast, psi, D, q[:0], s, t, V)
         answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
         mix_rows(members, rows, fast, formed, f)

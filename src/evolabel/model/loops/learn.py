@@ -132,7 +132,7 @@ def learn_rows(
             if labelled:
                 update_winner(winner, near[winner], work.s, weight * share, antecedent_rate, rules, settings, paper)
         if members is not None and consequents:
-            members.clock[ROWS] += 1
+            members.arrays.clock[ROWS] += 1
         if consequents and labelled:
             reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
             if members is not None and learn_members(m, Z[i], X[i], Y[i], share, weight, structure, paper, members):

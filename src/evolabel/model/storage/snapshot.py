@@ -21,28 +21,23 @@ from evolabel.core.options import Options, option_names
 from evolabel.errors import DataError
 from evolabel.model.pipeline import StreamModel
 from evolabel.model.start.cold_start import PER_SAMPLE
+from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
-from evolabel.model.storage.model_checks import (
-    check_identities,
-    check_members,
-    check_rules,
-    check_scaler,
-    check_settings,
-    check_slots,
-    check_warm_up,
-)
 from evolabel.model.storage.named_arrays import part_of
-from evolabel.stages.calibration.arrays import CalibrationArrays
+from evolabel.stages.calibration.arrays import CALIBRATION
 from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.decisions.file_checks import check_decisions
 from evolabel.stages.drift.adapting import hold_episodes
-from evolabel.stages.drift.arrays import MemberArrays
+from evolabel.stages.drift.arrays import MEMBERS
+from evolabel.stages.drift.file_checks import check_members
 from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.protocols import Watcher
 from evolabel.stages.rules.allocation import fit_weights
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, RuleArrays
+from evolabel.stages.rules.file_checks import check_identities, check_rules, check_settings, check_slots
 from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
+from evolabel.stages.scaling.file_checks import check_scaler
 from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, limits_of
 from evolabel.stages.threshold_rules.file_checks import check_thresholds
 from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_apart
@@ -155,7 +150,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     model.n_answers, model.ranges = (parts["rest"][name].copy() for name in ("n_answers", "ranges"))
     with inside("calibration"):
         check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
-    model.calibration.arrays = CalibrationArrays(**{name: array.copy() for name, array in parts["calibration"].items()})
+    model.calibration.arrays = CALIBRATION.from_arrays(parts["calibration"])
     with inside("decisions"):
         check_decisions(parts["decisions"], model.decisions)
     if model.decisions is not None:
@@ -211,7 +206,7 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     if isinstance(rules, FollowingRules):
         with inside("members"):
             check_members(parts["members"], model.n_features, model.n_labels, settings.memory)
-        rules.members = MemberArrays(**{name: parts["members"][name].copy() for name in MemberArrays._fields})
+        rules.members = MEMBERS.from_arrays(parts["members"])
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
     rules.rule_names = _rule_names(stored.part("rule_names"))
     return rules

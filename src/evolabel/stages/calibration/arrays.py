@@ -1,22 +1,13 @@
 """State of the calibration. K labels have L = S = K, m = 3; classes that exclude each other have L = 0, S = m = 1.
 
-| symbol | array     | meaning                                                                                |
-|--------|-----------|----------------------------------------------------------------------------------------|
-| theta  | (m,)      | the map that all labels share; for classes the factor a of the outputs                 |
-| A      | (m, m)    | its curvature: A0 and fading sums of p (1 - p) phi phi'; for classes of the variance   |
-| delta  | (L, m)    | the deviation of each label from the shared map                                        |
-| D      | (L, m, m) | its curvature, from D0 on                                                              |
-| counts | (S, 100)  | fading counts of the scores of what came true, by score; a large score is strange      |
-| n      | (S,)      | sum of the counts                                                                      |
-| alpha  | (S, 9)    | share of errors by which the threshold of each level of `LEVELS` is read from `counts` |
-
 phi, the maps and the scores are defined in `loops.maps`, the thresholds in `loops.sets`.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evolabel.core.schema import Schema, array
 from evolabel.engine.packed_state import declare
 from evolabel.typing import FloatArray
 
@@ -29,21 +20,48 @@ FIRST_FACTOR = 5.0  # a before the first row
 FACTOR_CURVATURE = 0.2
 
 SCORE_BINS = 100
+LARGEST_COEFFICIENT = 1e6  # of theta and delta
+_MOST = 1e15  # of curvatures and counts, which fade, and add up where models are merged
 LEVELS = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.975, 0.99])
 # Steps of alpha. With one gain for all levels, one error at .99 would put everything into the sets for 50 rows.
 GAINS = np.minimum(0.02, 0.2 * (1.0 - LEVELS))
 
 
-class CalibrationArrays(NamedTuple):
-    """Maps from outputs to probabilities, and thresholds of the scores; see the table above."""
+def first_maps(exclusive: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return theta, A and D0 before the first row; `exclusive`: of classes, which have no D0."""
+    if exclusive:
+        return np.array([FIRST_FACTOR]), np.array([[FACTOR_CURVATURE]]), np.zeros((1, 1))
+    return np.array(FIRST_MAP), np.diag(SHARED_CURVATURE), np.diag(OWN_CURVATURE)
 
-    theta: FloatArray
-    A: FloatArray
-    delta: FloatArray
-    D: FloatArray
-    counts: FloatArray
-    n: FloatArray
-    alpha: FloatArray
+
+class CalibrationArrays(NamedTuple):
+    """Maps from outputs to probabilities, and thresholds of the scores."""
+
+    theta: Annotated[FloatArray, array("map", start=lambda sizes: first_maps(sizes["map"] == 1)[0])]
+    """The map that all labels share; for classes the factor a of the outputs."""
+    A: Annotated[
+        FloatArray, array("map", "map", start=lambda sizes: first_maps(sizes["map"] == 1)[1], low=-_MOST, high=_MOST)
+    ]
+    """Its curvature: A0 and fading sums of p (1 - p) phi phi'; for classes of the variance."""
+    delta: Annotated[FloatArray, array("own", "map", low=-LARGEST_COEFFICIENT, high=LARGEST_COEFFICIENT)]
+    """The deviation of each label from the shared map."""
+    D: Annotated[
+        FloatArray,
+        array("own", "map", "map", start=lambda sizes: first_maps(sizes["map"] == 1)[2], low=-_MOST, high=_MOST),
+    ]
+    """Its curvature, from D0 on."""
+    counts: Annotated[FloatArray, array("score", SCORE_BINS, low=0.0, high=_MOST)]
+    """Fading counts of the scores of what came true, by score; a large score is strange."""
+    n: Annotated[FloatArray, array("score", low=0.0, high=_MOST)]
+    """Sum of the counts."""
+    alpha: Annotated[
+        FloatArray,
+        array("score", len(LEVELS), start=1.0 - LEVELS, low=-float(GAINS.max()), high=1.0 + float(GAINS.max())),
+    ]
+    """Share of errors by which the threshold of each level of `LEVELS` is read from `counts`."""
+
+
+CALIBRATION = Schema(CalibrationArrays)
 
 
 class Calibrations(NamedTuple):
@@ -61,26 +79,14 @@ class Calibrations(NamedTuple):
     counted: FloatArray
 
 
-def first_maps(exclusive: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return theta, A and D0 before the first row; `exclusive`: of classes, which have no D0."""
-    if exclusive:
-        return np.array([FIRST_FACTOR]), np.array([[FACTOR_CURVATURE]]), np.zeros((1, 1))
-    return np.array(FIRST_MAP), np.diag(SHARED_CURVATURE), np.diag(OWN_CURVATURE)
+def calibration_sizes(n_labels: int, exclusive: bool) -> dict[str, int]:
+    """Return the sizes of a calibration of `n_labels` labels; `exclusive` classes share one map and one threshold."""
+    return {"map": 1, "own": 0, "score": 1} if exclusive else {"map": 3, "own": n_labels, "score": n_labels}
 
 
 def allocate_calibration(n_labels: int, exclusive: bool) -> CalibrationArrays:
     """Return the state of a calibration of `n_labels` labels that has learned nothing; `exclusive`: of classes."""
-    theta, A, D = first_maps(exclusive)
-    own, scores = (0, 1) if exclusive else (n_labels, n_labels)
-    return CalibrationArrays(
-        theta=theta,
-        A=A,
-        delta=np.zeros((own, len(theta))),
-        D=np.tile(D, (own, 1, 1)),
-        counts=np.zeros((scores, SCORE_BINS)),
-        n=np.zeros(scores),
-        alpha=np.tile(1.0 - LEVELS, (scores, 1)),
-    )
+    return CALIBRATION.allocate(calibration_sizes(n_labels, exclusive))
 
 
 def with_scratch_rows(arrays: CalibrationArrays, n_labels: int, exclusive: bool) -> Calibrations:

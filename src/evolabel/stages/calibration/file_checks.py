@@ -2,33 +2,17 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import Expected, check_arrays, floats, is_nearly_definite, require
-from evolabel.stages.calibration.arrays import GAINS, LEVELS, SCORE_BINS, first_maps
-from evolabel.stages.calibration.loops.maps import LARGEST_COEFFICIENT
+from evolabel.core.array_checks import check_arrays, is_nearly_definite, require
+from evolabel.stages.calibration.arrays import CALIBRATION, calibration_sizes, first_maps
 from evolabel.stages.calibration.stage import bounds_of_theta
 from evolabel.typing import Arrays, FloatArray
 
-_MOST = 1e15  # of curvatures and counts, which fade, and add up where models are merged
 _ROUNDING = 1e-6
-
-
-def calibration_table(n_labels: int, exclusive: bool) -> dict[str, Expected]:
-    """Return what the arrays of a calibration of `n_labels` labels, or of `exclusive` classes, must be."""
-    m, own, scores = (1, 0, 1) if exclusive else (3, n_labels, n_labels)
-    return {
-        "theta": floats(m),
-        "A": floats(m, m, low=-_MOST, high=_MOST),
-        "delta": floats(own, m, low=-LARGEST_COEFFICIENT, high=LARGEST_COEFFICIENT),
-        "D": floats(own, m, m, low=-_MOST, high=_MOST),
-        "counts": floats(scores, SCORE_BINS, low=0.0, high=_MOST),
-        "n": floats(scores, low=0.0, high=_MOST),
-        "alpha": floats(scores, len(LEVELS), low=-float(GAINS.max()), high=1.0 + float(GAINS.max())),
-    }
 
 
 def check_calibration(arrays: Arrays, n_labels: int, *, exclusive: bool) -> None:
     """Check the `arrays` of a calibration of `n_labels` labels, or of `exclusive` classes."""
-    check_arrays(arrays, calibration_table(n_labels, exclusive))
+    check_arrays(arrays, CALIBRATION.expected(calibration_sizes(n_labels, exclusive)))
     _, A, D = first_maps(exclusive)
     _check_curvature("A", arrays["A"], A)
     for each in arrays["D"]:

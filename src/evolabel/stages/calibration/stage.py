@@ -11,10 +11,13 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.core.rows import Batch
+from evolabel.core.schema import new_entries
 from evolabel.core.sizes import is_ready, misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.calibration.arrays import (
+    CALIBRATION,
+    LARGEST_COEFFICIENT,
     LEVELS,
     CalibrationArrays,
     Calibrations,
@@ -22,7 +25,7 @@ from evolabel.stages.calibration.arrays import (
     first_maps,
     with_scratch_rows,
 )
-from evolabel.stages.calibration.loops.maps import LARGEST_COEFFICIENT, LARGEST_FACTOR, LEAST_FACTOR
+from evolabel.stages.calibration.loops.maps import LARGEST_FACTOR, LEAST_FACTOR
 from evolabel.stages.calibration.loops.rows import (
     learn_calibration,
     limit_rows,
@@ -147,11 +150,11 @@ class Calibration:
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels`: they have the shared map, and no counts; classes share all there is."""
-        new = allocate_calibration(n_labels, self.exclusive)
-        for name in () if self.exclusive else ("delta", "D", "counts", "n", "alpha"):
-            getattr(new, name)[: self.n_labels] = getattr(self.arrays, name)
+        if not self.exclusive:
+            source = new_entries(self.n_labels, n_labels)
+            self.arrays = CALIBRATION.rearranged(self.arrays, {"own": source, "score": source})
         self.n_labels = n_labels
-        self.arrays = new._replace(theta=self.arrays.theta, A=self.arrays.A, **self._of_classes())
+        self._kept = None
 
     def add(self, other: "Calibration", columns: list[int]) -> None:
         """Add what `other`, of a model trained apart, has learned; `columns` has the places of its labels among these.
@@ -161,10 +164,9 @@ class Calibration:
         """
         a, b, (theta, A, D) = self.arrays, other.arrays, first_maps(self.exclusive)
         if not self.exclusive:
-            wider = allocate_calibration(self.n_labels, exclusive=False)
-            for name in ("delta", "D", "counts", "n", "alpha"):
-                getattr(wider, name)[columns] = getattr(b, name)
-            b = wider._replace(theta=b.theta, A=b.A)
+            source = np.full(self.n_labels, -1)
+            source[columns] = np.arange(len(columns))
+            b = CALIBRATION.rearranged(b, {"own": source, "score": source})
         both_A, both_D = a.A + b.A - A, a.D + b.D - D
         shared = np.linalg.solve(both_A, a.A @ a.theta + b.A @ b.theta - A @ theta)
         shared = np.clip(shared, *bounds_of_theta(self.exclusive))
@@ -181,19 +183,13 @@ class Calibration:
             alpha=(1.0 - parts) * a.alpha + parts * b.alpha,
         )
 
-    def _of_classes(self) -> dict[str, FloatArray]:
-        """Return the arrays that do not depend on the number of classes."""
-        names = ("counts", "n", "alpha") if self.exclusive else ()
-        return {name: getattr(self.arrays, name) for name in names}
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
-        if not self.arrays.theta.flags.writeable:
-            self.arrays = CalibrationArrays._make(np.array(array) for array in self.arrays)
+        self.arrays = CALIBRATION.writeable(self.arrays)
 
 
 def bounds_of_theta(exclusive: bool) -> tuple[FloatArray, FloatArray]:

@@ -5,8 +5,10 @@ A rule base without members needs none of it.
 
 import numpy as np
 
+from evolabel.core.schema import of_features
 from evolabel.stages.drift.arrays import (
     CORRECTED_AT,
+    MEMBERS,
     N_REVERSED,
     NEVER,
     NEW_OFFSET,
@@ -18,7 +20,6 @@ from evolabel.stages.drift.arrays import (
     UNWATCHED,
     USUAL_MEAN,
     USUAL_VARIANCE,
-    allocate_members,
 )
 from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.rules import fast_sums
@@ -81,25 +82,15 @@ def take_unlocked(rules: RuleBase, slot: int) -> None:
 
 def reorder_labels(rules: RuleBase, order: IntArray) -> None:
     """Put the labels of the members of `rules` into this `order`; those of the rules are."""
-    if not isinstance(rules, FollowingRules):
-        return
-    m = rules.members
-    first = {name: np.ascontiguousarray(getattr(m, name)[order]) for name in ("W", "n_losses", "episode")}
-    second = ("losses", "share", "alarms", "depth", "reversal")
-    later = {name: np.ascontiguousarray(getattr(m, name)[:, order]) for name in second}
-    rules.members = m._replace(**first, **later)
+    if isinstance(rules, FollowingRules):
+        rules.members = MEMBERS.rearranged(rules.members, {"label": order})
 
 
 def take_members(rules: RuleBase, other: RuleBase, kept: IntArray) -> None:
     """Copy the members of `other` to `rules`, whose first features are its columns `kept`."""
     if not (isinstance(rules, FollowingRules) and isinstance(other, FollowingRules)):
         return
-    old, new, first = other.members, allocate_members(rules.n_features, rules.n_labels), len(kept)
-    new.W[:, :first], new.W[:, -1] = old.W[:, kept], old.W[:, -1]
-    of_features = ("mean", "variance", "n_read", "views", "readings", "phase")
-    for name in of_features:
-        getattr(new, name)[..., :first] = getattr(old, name)[..., kept]
-    rules.members = old._replace(W=new.W, **{name: getattr(new, name) for name in of_features})
+    rules.members = MEMBERS.rearranged(other.members, of_features(kept, other.n_features, rules.n_features))
     rules.ended_elsewhere = other.ended_elsewhere
 
 

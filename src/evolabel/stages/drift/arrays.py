@@ -4,40 +4,29 @@ Three members answer every row: the slow one, whose sums H, G of the rules only 
 same rules fade (`fast_H` ... of `stages.rules.arrays`); and the linear one, logistic regression on standard scores.
 q = p + 1 is the length of the scores s = ((x - mean) / deviation, 1), K the number of labels.
 
-| array    | shape      | symbol | kind    | meaning                                                            |
-|----------|------------|--------|---------|--------------------------------------------------------------------|
-| clock    | (5,)       |        | exact   | rows of the stream; see the indices below                          |
-| W        | (K, q)     | W      | exact   | weights of the linear member                                       |
-| mean     | (p,)       |        | exact   | running mean of each raw feature                                   |
-| variance | (p,)       |        | exact   | running variance of each raw feature                               |
-| n_read   | (p,)       |        | exact   | weight of the rows in both, at most `SCORE_MEMORY` or that of one row |
-| losses   | (3, K)     | L_m    | exact   | fading mean of each member's squared error                         |
-| n_losses | (K,)       |        | exact   | weight of the answers in it, at most `LOSS_MEMORY` or that of one |
-| share    | (2, K)     | pi     | exact   | share of positive answers; weight of the answers in it             |
-| alarms   | (2, K, 10) |        | exact   | alarms of the slow member and of the mixture (`stages.drift.loops.alarm`) |
-| episode  | (K,)       |        | exact   | row at which the label has drifted; `NEVER`: it is calm            |
-| depth    | (2, K)     |        | exact   | calm error of the label, and its error when the alarm was raised   |
-| reversal | (4, K)     |        | exact   | odds that the label is the opposite of what the fast and the linear |
-|          |            |        |         | member answer; 1 for each of them that was reversed in its drift   |
-| paired   | (3,)       |        | exact   | rows, mean and variance of the slow loss minus the fast loss       |
-| views, readings, phase, trial | |  | exact   | of the features that are watched (`stages.sensors.loops.watch`)       |
-| F        | (4, K)     | f_m    | scratch | outputs of the present row: of each member, and of the mixture     |
-| w        | (3, K)     | w_m    | scratch | weights of the members in it                                       |
-| s        | (q,)       | s      | scratch | scores of the present row                                          |
-| happened | (K,)       |        | scratch | what the present row has shown of each label, else 0               |
-| other    | (K,)       |        | scratch | outputs of the slow member by the other view of a sensor           |
-| x        | (p,)       |        | scratch | raw features of the present row, corrected                         |
-| verdict  | (p,)       |        | scratch | what a trial has shown of each feature, else 0                     |
-| moved    | (6, p)     |        | scratch | its mean before and after, the difference in deviations; its       |
+`MemberArrays` explains what is stored; what one row needs is in `Members`:
+
+| array    | shape      | symbol | meaning                                                            |
+|----------|------------|--------|--------------------------------------------------------------------|
+| F        | (4, K)     | f_m    | outputs of the present row: of each member, and of the mixture     |
+| w        | (3, K)     | w_m    | weights of the members in it                                       |
+| s        | (q,)       | s      | scores of the present row                                          |
+| happened | (K,)       |        | what the present row has shown of each label, else 0               |
+| other    | (K,)       |        | outputs of the slow member by the other view of a sensor           |
+| x        | (p,)       |        | raw features of the present row, corrected                         |
+| verdict  | (p,)       |        | what a trial has shown of each feature, else 0                     |
+| moved    | (6, p)     |        | its mean before and after, the difference in deviations; its       |
 |          |            |        |         | variance before, and the offset and factor of its readings before  |
-| due      | (3,)       |        | scratch | what is to be done with the members; see the indices below         |
-| A, L, V  | (q, q)     |        | scratch | of an inverse; `column` is (q,)                                    |
+| due      | (3,)       |        | what is to be done with the members; see the indices below         |
+| A, L, V  | (q, q)     |        | of an inverse; `column` is (q,)                                    |
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evolabel.core.array_checks import FINITE, HEAVIEST, MOST, MOST_SQUARED
+from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.engine.packed_state import declare
 from evolabel.stages.rules.arrays import Settings, State, allocate, workspace
 from evolabel.stages.scaling.loops.scale import Knots
@@ -70,56 +59,70 @@ N_TRIAL = 5
 
 SCORE_MEMORY = 2000.0  # rows over which the linear member standardises features
 LOSS_MEMORY = 200.0  # answers over which losses are averaged
+SHARE_MEMORY = 1000.0  # answers over which the share of a label is averaged
+MOST_REVERSAL = 1e12  # odds, so that their product stays finite
 START_LOSS = 0.25  # of an output of 0.5, before there is an answer
+
+_FIRST_CLOCK = np.array([0, NEVER, NEVER, NEVER, 0])
+_FIRST_VIEWS = np.array([[0.0], [1.0], [0.0], [1.0]])
+_FIRST_READINGS = np.zeros((N_READINGS, 1))
+_FIRST_READINGS[[SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE]] = 1.0
 
 
 class MemberArrays(NamedTuple):
-    """State of the members as plain arrays; see the table on top of this module."""
+    """State of the members."""
 
-    clock: IntArray
-    W: FloatArray
-    mean: FloatArray
-    variance: FloatArray
-    n_read: FloatArray
-    losses: FloatArray
-    n_losses: FloatArray
-    share: FloatArray
-    alarms: FloatArray
-    episode: IntArray
-    depth: FloatArray
-    reversal: FloatArray
-    paired: FloatArray
-    views: FloatArray
-    readings: FloatArray
-    phase: IntArray
-    trial: FloatArray
+    clock: Annotated[IntArray, array(5, start=_FIRST_CLOCK, low=-MOST)]
+    """Rows of the stream; see the indices above."""
+    W: Annotated[FloatArray, array("label", "regressor")]
+    """Weights of the linear member."""
+    mean: Annotated[FloatArray, array("feature")]
+    """Running mean of each raw feature."""
+    variance: Annotated[FloatArray, array("feature", low=0.0, high=MOST_SQUARED)]
+    """Running variance of it."""
+    n_read: Annotated[FloatArray, array("feature", low=0.0, high=HEAVIEST)]
+    """Weight of the rows in both, at most `SCORE_MEMORY` or that of one."""
+    losses: Annotated[FloatArray, array(N_MEMBERS, "label", start=START_LOSS, low=0.0, high=1.0)]
+    """Fading mean of each member's squared error."""
+    n_losses: Annotated[FloatArray, array("label", low=0.0, high=HEAVIEST)]
+    """Weight of the answers in it, at most `LOSS_MEMORY` or that of one."""
+    share: Annotated[FloatArray, array(2, "label", low=0.0, high=SHARE_MEMORY)]
+    """Share of positive answers; weight of the answers in it."""
+    alarms: Annotated[FloatArray, array(2, "label", N_ALARM, low=0.0, high=float(MOST))]
+    """Alarms of the slow member and of the mixture."""
+    episode: Annotated[IntArray, array("label", start=NEVER, low=NEVER)]
+    """Row at which the label has drifted; `NEVER`: it is calm."""
+    depth: Annotated[FloatArray, array(2, "label", low=0.0, high=1.0)]
+    """Calm error of the label, and its error when the alarm was raised."""
+    reversal: Annotated[FloatArray, array(4, "label", low=0.0, high=MOST_REVERSAL)]
+    """Odds that the label is the opposite of what the fast and the linear member answer; 1 for each of them that was
+    reversed in its drift."""
+    paired: Annotated[FloatArray, array(3)]
+    """Rows, mean and variance of the slow loss minus the fast loss."""
+    views: Annotated[FloatArray, array(4, "feature", start=_FIRST_VIEWS, low=-FINITE, high=FINITE)]
+    """Corrections of sensors, adopted and tried."""
+    readings: Annotated[
+        FloatArray, array(N_READINGS, "feature", start=_FIRST_READINGS, low=-MOST_SQUARED, high=MOST_SQUARED)
+    ]
+    """Of the features that are watched; see the indices above."""
+    phase: Annotated[IntArray, array("feature", high=UNWATCHED)]
+    """What is done about each feature."""
+    trial: Annotated[FloatArray, array(N_TRIAL, low=0.0, high=float(MOST))]
+    """Of the trial of a correction."""
+
+
+MEMBERS = Schema(MemberArrays)
 
 
 class Members(NamedTuple):
-    """`MemberArrays`, then scratch arrays, the state of the fast member, and numbers that follow from the sizes.
+    """State of the members, scratch arrays, the state of the fast member, and numbers that follow from the sizes.
 
     `fast` is the state of the rule base with `fast_H` ... in the places of H, G and P; its regressors and memberships
     are those of the rule base. `knots` is the scaling of the features. `margin` is added to the standard errors at
     which an alarm is raised.
     """
 
-    clock: IntArray
-    W: FloatArray
-    mean: FloatArray
-    variance: FloatArray
-    n_read: FloatArray
-    losses: FloatArray
-    n_losses: FloatArray
-    share: FloatArray
-    alarms: FloatArray
-    episode: IntArray
-    depth: FloatArray
-    reversal: FloatArray
-    paired: FloatArray
-    views: FloatArray
-    readings: FloatArray
-    phase: IntArray
-    trial: FloatArray
+    arrays: MemberArrays
     F: FloatArray
     w: FloatArray
     s: FloatArray
@@ -141,38 +144,14 @@ class Members(NamedTuple):
 
 def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
     """Return the state of members that have learned nothing, for `n_features` and `n_labels`."""
-    p, K = n_features, n_labels
-    clock = np.zeros(5, np.int64)
-    clock[[BORN, CUT, RENEWED]] = NEVER
-    views, readings = np.zeros((4, p)), np.zeros((N_READINGS, p))
-    views[[FACTOR, NEW_FACTOR]] = 1.0
-    readings[[SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE]] = 1.0
-    return MemberArrays(
-        clock=clock,
-        W=np.zeros((K, p + 1)),
-        mean=np.zeros(p),
-        variance=np.zeros(p),
-        n_read=np.zeros(p),
-        losses=np.full((N_MEMBERS, K), START_LOSS),
-        n_losses=np.zeros(K),
-        share=np.zeros((2, K)),
-        alarms=np.zeros((2, K, N_ALARM)),
-        episode=np.full(K, NEVER, np.int64),
-        depth=np.zeros((2, K)),
-        reversal=np.zeros((4, K)),
-        paired=np.zeros(3),
-        views=views,
-        readings=readings,
-        phase=np.zeros(p, np.int64),
-        trial=np.zeros(N_TRIAL),
-    )
+    return MEMBERS.allocate(stream_sizes(n_features, n_labels))
 
 
 def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots: Knots) -> Members:
     """Return `arrays` with scratch arrays, the state of the `fast` member and the scaling, as kernels take them."""
     K, q = arrays.W.shape
     return Members(
-        *arrays,
+        arrays,
         F=np.zeros((N_MEMBERS + 1, K)),
         w=np.zeros((N_MEMBERS, K)),
         s=np.ones(q),
@@ -194,14 +173,16 @@ def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots:
 
 
 def _declare() -> None:
-    """Declare `Members` to `engine.packed_state`, with the arrays of the smallest rule base as an example."""
+    """Declare both tuples to `engine.packed_state`, with the arrays of the smallest rule base as an example."""
     example: dict[str, object] = dict.fromkeys(Settings._fields, 0)
     example |= {"penalty": np.zeros((2, 2)), "anchor": np.zeros(2), "metric": np.zeros((2, 1))}
     settings = Settings(**example)  # type: ignore[arg-type]
     state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False))
     number, whole = np.zeros(1), np.zeros(1, np.int64)
     knots = Knots(number[None], number[None], whole, whole, number, 0.0, 0.0)
-    declare(Members, with_scratch(allocate_members(1, 1), state, np.zeros(2, np.int64), knots))
+    members = with_scratch(allocate_members(1, 1), state, np.zeros(2, np.int64), knots)
+    declare(MemberArrays, members.arrays)
+    declare(Members, members)
 
 
 _declare()

@@ -87,7 +87,7 @@ def as_read(rules: RuleBase, X: FloatArray) -> FloatArray:
     if not isinstance(rules, FollowingRules):
         return X
     views = rules.members.views
-    offset, factor = views[[NEW_OFFSET, NEW_FACTOR] if _uses_new_view(rules.members) else [OFFSET, FACTOR]]
+    offset, factor = views[[NEW_OFFSET, NEW_FACTOR] if _uses_new_view(rules.members.trial) else [OFFSET, FACTOR]]
     return np.asarray((X - offset) / factor)
 
 

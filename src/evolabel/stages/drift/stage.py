@@ -11,6 +11,7 @@ import numpy as np
 
 from evolabel.core.events import SHIFTS
 from evolabel.core.rows import Batch
+from evolabel.core.schema import new_entries
 from evolabel.engine.compile import direct, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.arrays import (
@@ -20,6 +21,7 @@ from evolabel.stages.drift.arrays import (
     DRIFT,
     FACTOR,
     FAST,
+    MEMBERS,
     N_REVERSED,
     NEVER,
     OFFSET,
@@ -224,7 +226,7 @@ class FollowingRules(RuleBase):
             kind, since = LABEL_EVENTS[int(members.happened[label])], int(episode[label])
             if kind != "drift" and label in self.ended_elsewhere:
                 continue
-            before, after = members.depth[:, label].tolist()
+            before, after = self.members.depth[:, label].tolist()
             about: dict[str, Any] = {"label": label, "before": before, "after": after, "rows": now - since}
             self.log(kind, None, None, **about)
             if kind != "drift":
@@ -283,14 +285,8 @@ class FollowingRules(RuleBase):
         known, rate = self.n_labels, self.rate_of_new_label
         super().grow_labels(n_labels)
         set_rate(self.fast, n_labels - known, rate)
-        old, new = self.members, allocate_members(self.n_features, n_labels)
-        for name in ("W", "n_losses", "episode"):
-            getattr(new, name)[:known] = getattr(old, name)
-        for name in ("losses", "share", "alarms", "depth", "reversal"):
-            getattr(new, name)[:, :known] = getattr(old, name)
-        new.W[known:, -1] = np.log(rate / (1.0 - rate))
-        of_labels = ("W", "n_losses", "episode", "losses", "share", "alarms", "depth", "reversal")
-        self.members = old._replace(**{name: getattr(new, name) for name in of_labels})
+        self.members = MEMBERS.rearranged(self.members, {"label": new_entries(known, n_labels)})
+        self.members.W[known:, -1] = np.log(rate / (1.0 - rate))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_kept_members": None, "moved_sensors": []}
@@ -298,8 +294,7 @@ class FollowingRules(RuleBase):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays are copied, as in `RuleBase`."""
         super().__setstate__(state)
-        if not self.members.clock.flags.writeable:
-            self.members = MemberArrays._make(np.array(array) for array in self.members)
+        self.members = MEMBERS.writeable(self.members)
 
 
 def start_fast(rules: FollowingRules) -> None:

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings, allocate
-from evolabel.stages.rules.slots import PER_SLOT, clear
+from evolabel.core.schema import new_entries
+from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, RuleArrays, Settings, allocate
+from evolabel.stages.rules.slots import clear
 
 
 def more_slots(old: RuleArrays, rules: int, settings: Settings) -> RuleArrays:
-    """Return arrays for `rules` rules with the contents of `old`."""
-    held = old.W.shape[1] > 0
-    return _filled(allocate(rules, old.P.shape[1] - 1, old.G.shape[1], settings, hold_weights=held), old)
+    """Return arrays for `rules` rules with the contents of `old`, which has these `settings`."""
+    new = allocate(rules, old.P.shape[1] - 1, old.G.shape[1], settings, hold_weights=old.W.shape[1] > 0)
+    return _filled(new, old)
 
 
 def more_labels(old: RuleArrays, n_labels: int, settings: Settings) -> tuple[RuleArrays, Settings]:
@@ -39,7 +40,7 @@ def fit_weights(old: RuleArrays, settings: Settings) -> RuleArrays:
 
 def _filled(new: RuleArrays, old: RuleArrays) -> RuleArrays:
     """Return `new` with the arrays of `old` copied to the first places along every axis."""
-    for name in PER_SLOT:
-        before, after = getattr(old, name), getattr(new, name)
-        after[tuple(slice(0, size) for size in before.shape)] = before
+    sizes = {"slot": len(new.k), "label": new.G.shape[1], "dimension": new.c.shape[1]}
+    known = {"slot": len(old.k), "label": old.G.shape[1], "dimension": old.c.shape[1]}
+    RULE_ARRAYS.fill(new, old, {axis: new_entries(known[axis], size) for axis, size in sizes.items()})
     return new._replace(counters=old.counters, winner_stats=old.winner_stats)

@@ -6,55 +6,26 @@ d dimensions: d = p in the input space, d = p + K in the product space, whose jo
 profile does not need have no elements. In the paper's symbols R'QR and R'QY the rows of R are the regressors, and the
 diagonal of Q has their psi.
 
-| array        | shape         | symbol      | kind    | meaning                                                       |
-|--------------|---------------|-------------|---------|---------------------------------------------------------------|
-| c            | (1+R, d)      | c_i         | exact   | centre: weighted mean of the samples the rule has won         |
-| M            | (1+R, d)      |             | exact   | scatter: weighted sum of squared deviations from the centre   |
-| n            | (1+R, d)      |             | exact   | weight of the samples in which the feature was observed       |
-| k            | (1+R,)        | k_i         | exact   | support: weight of the samples the rule has won               |
-| inv          | (1+R, d)      | 1/Sigma_jj  | derived | inverse variance with its prior, times the dimension's weight |
-| F            | (1+R, d, d)   | Sigma_i     | exact   | Cholesky factor of nu0 S0 + scatter matrix; rotated rules only|
-| H            | (1+R, q, q)   | R'QR        | exact   | sum of psi r r', lower triangle, without `pending_H`          |
-| G            | (1+R, K, q)   | (R'QY)'     | exact   | sum of psi y r', one row per label                            |
-| P            | (1+R, q, q)   | P_i         | derived | (H + penalty)^-1, lower triangle, without `pending_P`         |
-| pending_H    | (1+R, B, q)   |             | exact   | rows h = sqrt(psi) r whose h h' is not yet added to H         |
-| pending_P    | (1+R, B, q)   |             | derived | rows h = sqrt(psi / (1 + psi r'Pr)) P r, not yet taken off P  |
-| n_pending    | (1+R,)        |             | exact   | number of rows in `pending_H` and `pending_P`                 |
-| age          | (1+R,)        |             | policy  | samples learned since P was last derived from H               |
-| W            | (1+R, K, q)   | W_i'        | exact   | consequents, one row per label; where iterated or locked      |
-| ybar         | (1+R, K)      | ybar_c      | exact   | weighted mean of the labels; where labels are coupled         |
-| Q            | (1+R, K, K)   | covar_cd    | exact   | weighted co-moments of the labels                             |
-| mass         | (1+R, 2)      | S_Psi       | exact   | sum of psi, sum of psi^2                                      |
-| top          | (1+R, 2)      |             | bound   | upper bound of lmax(H + penalty); its last exact value        |
-| compared     | (1+R,)        |             | policy  | support when the rule was last compared with the others       |
-| identity     | (1+R,)        |             | exact   | number of the rule; slots are used again, numbers are not     |
-| born         | (1+R,)        |             | exact   | sample at which the rule was created                          |
-| last_won     | (1+R,)        |             | exact   | last sample the rule has won                                  |
-| locked       | (1+R,)        |             | exact   | 1: a person has locked the rule, it learns nothing; else 0    |
-| fast_H       | (1+R, q, q)   |             | exact   | as H, G, P and their pending rows: the sums of the fast member|
-| fast_G       | (1+R, K, q)   |             | exact   | (`stages.drift`), in which old rows fade; where the rule      |
-| fast_P       | (1+R, q, q)   |             | derived | base follows drift                                            |
-| fast_pending_H | (1+R, B, q) |             | exact   |                                                               |
-| fast_pending_P | (1+R, B, q) |             | derived |                                                               |
-| fast_n_pending | (1+R,)      |             | exact   |                                                               |
-| fast_block   | (1+R,)        |             | exact   | block of the stream up to which these sums have faded         |
-| counters     | (3,)          | C, N        | exact   | rules, samples seen, identity of the next rule                |
-| winner_stats | (3,)          |             | exact   | count, mean and variance of recent winner distances           |
-
 "exact" arrays do not follow from other arrays; those of them that are sums, means or scatters are pooled without loss
 when rules are merged. "derived" arrays follow from exact ones. "policy" arrays are only used to decide when a step is
 due. A "bound" may be too large until it is computed again.
 """
 
-from typing import Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 
+from evolabel.core.array_checks import FINITE
+from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.engine.packed_state import declare
 from evolabel.typing import FloatArray, IntArray
 
 # Index of `counters`.
 RULES, SEEN, NEXT_IDENTITY = 0, 1, 2
+
+# Sums of labels are at most so many times what labels of 0 and 1 can add up to: labels that are not annotated count by
+# the output for them, which may lie outside [0, 1].
+OUTSIDE = 1e4
 
 BLOCKS = 2  # in the memory of the sums that fade
 
@@ -65,40 +36,77 @@ DONE, NOVEL, INACTIVE, DUE, GROWN, DIVERGED, CHANGED = 0, 1, 2, 3, 4, 5, 6
 
 
 class RuleArrays(NamedTuple):
-    """State of a rule base as plain arrays; see the table on top of this module."""
+    """State of a rule base."""
 
-    c: FloatArray
-    M: FloatArray
-    n: FloatArray
-    k: FloatArray
-    inv: FloatArray
-    F: FloatArray
-    H: FloatArray
-    G: FloatArray
-    P: FloatArray
-    pending_H: FloatArray
-    pending_P: FloatArray
-    n_pending: IntArray
-    age: IntArray
-    W: FloatArray
-    ybar: FloatArray
-    Q: FloatArray
-    mass: FloatArray
-    top: FloatArray
-    compared: FloatArray
-    identity: IntArray
-    born: IntArray
-    last_won: IntArray
-    locked: IntArray
-    fast_H: FloatArray
-    fast_G: FloatArray
-    fast_P: FloatArray
-    fast_pending_H: FloatArray
-    fast_pending_P: FloatArray
-    fast_n_pending: IntArray
-    fast_block: IntArray
-    counters: IntArray
-    winner_stats: FloatArray
+    c: Annotated[FloatArray, array("slot", "dimension")]
+    """Centre c_i: weighted mean of the samples the rule has won."""
+    M: Annotated[FloatArray, array("slot", "dimension", low=0.0)]
+    """Scatter: weighted sum of squared deviations from the centre."""
+    n: Annotated[FloatArray, array("slot", "dimension", low=0.0)]
+    """Weight of the samples in which the feature was observed."""
+    k: Annotated[FloatArray, array("slot", low=0.0)]
+    """Support k_i: weight of the samples the rule has won."""
+    inv: Annotated[FloatArray, array("slot", "dimension", high=FINITE, positive=True, kind="derived")]
+    """1 / Sigma_jj: inverse variance with its prior, times the dimension's weight."""
+    F: Annotated[FloatArray, array("slot", "dimension", "dimension", when="rotated")]
+    """Sigma_i: Cholesky factor of nu0 S0 + scatter matrix."""
+    H: Annotated[FloatArray, array("slot", "regressor", "regressor")]
+    """R'QR: sum of psi r r', lower triangle, without `pending_H`."""
+    G: Annotated[FloatArray, array("slot", "label", "regressor")]
+    """(R'QY)': sum of psi y r', one row per label."""
+    P: Annotated[FloatArray, array("slot", "regressor", "regressor", low=-FINITE, high=FINITE, kind="derived")]
+    """P_i = (H + penalty)^-1, lower triangle, without `pending_P`."""
+    pending_H: Annotated[FloatArray, array("slot", "block", "regressor")]
+    """Rows h = sqrt(psi) r whose h h' is not yet added to H."""
+    pending_P: Annotated[FloatArray, array("slot", "block", "regressor", kind="derived")]
+    """Rows h = sqrt(psi / (1 + psi r'Pr)) P r, not yet taken off P."""
+    n_pending: Annotated[IntArray, array("slot")]
+    """Number of rows in `pending_H` and `pending_P`."""
+    age: Annotated[IntArray, array("slot", kind="policy")]
+    """Samples learned since P was last derived from H."""
+    W: Annotated[FloatArray, array("slot", "label", "regressor", when="weights")]
+    """Consequents W_i', one row per label; where iterated or locked."""
+    ybar: Annotated[FloatArray, array("slot", "label", low=-OUTSIDE, high=OUTSIDE, when="coupled")]
+    """ybar_c: weighted mean of the labels."""
+    Q: Annotated[FloatArray, array("slot", "label", "label", when="coupled")]
+    """covar_cd: weighted co-moments of the labels."""
+    mass: Annotated[FloatArray, array("slot", 2, low=0.0, when="coupled")]
+    """S_Psi: sum of psi, sum of psi^2."""
+    top: Annotated[FloatArray, array("slot", 2, high=FINITE, positive=True, when="iterated", kind="bound")]
+    """Upper bound of lmax(H + penalty); its last exact value."""
+    compared: Annotated[FloatArray, array("slot", low=0.0, kind="policy")]
+    """Support when the rule was last compared with the others."""
+    identity: Annotated[IntArray, array("slot")]
+    """Number of the rule; slots are used again, numbers are not."""
+    born: Annotated[IntArray, array("slot")]
+    """Sample at which the rule was created."""
+    last_won: Annotated[IntArray, array("slot")]
+    """Last sample the rule has won."""
+    locked: Annotated[IntArray, array("slot", high=1)]
+    """1: a person has locked the rule, it learns nothing; else 0."""
+    fast_H: Annotated[FloatArray, array("slot", "regressor", "regressor", when="follows")]
+    """As H, in sums of the fast member (`stages.drift`), in which old rows fade."""
+    fast_G: Annotated[FloatArray, array("slot", "label", "regressor", when="follows")]
+    """As G."""
+    fast_P: Annotated[
+        FloatArray, array("slot", "regressor", "regressor", low=-FINITE, high=FINITE, when="follows", kind="derived")
+    ]
+    """As P."""
+    fast_pending_H: Annotated[FloatArray, array("slot", "block", "regressor", when="follows")]
+    """As pending_H."""
+    fast_pending_P: Annotated[FloatArray, array("slot", "block", "regressor", when="follows", kind="derived")]
+    """As pending_P."""
+    fast_n_pending: Annotated[IntArray, array("slot")]
+    """As n_pending."""
+    fast_block: Annotated[IntArray, array("slot")]
+    """Block of the stream up to which these sums have faded."""
+    counters: Annotated[IntArray, array(3)]
+    """C, N: rules, samples seen, identity of the next rule."""
+    winner_stats: Annotated[FloatArray, array(3, low=0.0, high=FINITE)]
+    """Count, mean and variance of recent winner distances."""
+
+
+RULE_ARRAYS = Schema(RuleArrays)
 
 
 class PaperArrays(NamedTuple):
@@ -246,48 +254,39 @@ def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, itera
     )
 
 
-_WHOLE = ("n_pending", "age", "identity", "born", "last_won", "locked", "fast_n_pending", "fast_block")
-_DTYPES = dict.fromkeys((*_WHOLE, "counters"), np.int64)
-
-
 def block_length(q: int) -> int:
     """Return the number of pending rows in a block, for regressors of length `q`; they are applied eight at a time."""
     return 8 if q < 128 else 16
 
 
+def rule_sizes(rules: int, n_features: int, n_labels: int, settings: Settings) -> dict[str, int]:
+    """Return the sizes of the arrays for `rules` rules, `n_features` and `n_labels`, by the `settings`."""
+    dimensions = n_features + (n_labels if settings.product else 0)
+    block = 1 if settings.iterated else block_length(n_features + 1)
+    return stream_sizes(n_features, n_labels, slot=rules + 1, dimension=dimensions, block=block)
+
+
+def rule_switches(settings: Settings, *, hold_weights: bool = False) -> set[str]:
+    """Return which arrays `settings` need; `hold_weights`: a rule is locked, so W is needed in closed form, too."""
+    needed = {
+        "rotated": settings.rotated,
+        "weights": settings.iterated or hold_weights,
+        "coupled": settings.coupling != 0,
+        "iterated": settings.iterated,
+        "follows": settings.memory > 0,
+    }
+    return {name for name, is_on in needed.items() if is_on}
+
+
 def allocate(
     rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
 ) -> RuleArrays:
-    """Return zeroed arrays for `rules` rules, of the shapes that `array_shapes` gives for the same arguments."""
-    shapes = array_shapes(rules, n_features, n_labels, settings, hold_weights=hold_weights)
-    made: dict[str, Any] = {name: np.zeros(shape, _DTYPES.get(name, np.float64)) for name, shape in shapes.items()}
-    return RuleArrays(**made)
+    """Return zeroed arrays for `rules` rules, `n_features` and `n_labels`; those not needed have no elements.
 
-
-def array_shapes(
-    rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
-) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the arrays for `rules` rules; those that `settings` do not need have no elements.
-
-    `n_features`, `n_labels`: the sizes. `hold_weights`: a rule is locked, so that W is needed in closed form, too.
+    `settings` and `hold_weights` are those of `rule_switches`.
     """
-    s, q, K = rules + 1, n_features + 1, n_labels
-    d = n_features + (K if settings.product else 0)
-    f = d if settings.rotated else 0
-    w, g = (K, q) if settings.iterated or hold_weights else (0, 0)
-    b = 1 if settings.iterated else block_length(q)
-    k = K if settings.coupling else 0  # 0: labels are not coupled
-    follows = int(settings.memory > 0)
-    fast_q, fast_K, fast_b = follows * q, follows * K, follows * b
-    return {
-        "c": (s, d), "M": (s, d), "n": (s, d), "k": (s,), "inv": (s, d), "F": (s, f, f), "H": (s, q, q),
-        "G": (s, K, q), "P": (s, q, q), "pending_H": (s, b, q), "pending_P": (s, b, q),
-        "W": (s, w, g), "ybar": (s, k), "Q": (s, k, k), "mass": (s, 2 if k else 0),
-        "top": (s, 2 if settings.iterated else 0), "compared": (s,), "winner_stats": (3,),
-        "fast_H": (s, fast_q, fast_q), "fast_G": (s, fast_K, fast_q), "fast_P": (s, fast_q, fast_q),
-        "fast_pending_H": (s, fast_b, fast_q), "fast_pending_P": (s, fast_b, fast_q), "counters": (3,),
-        **dict.fromkeys(_WHOLE, (s,)),
-    }  # fmt: skip
+    sizes = rule_sizes(rules, n_features, n_labels, settings)
+    return RULE_ARRAYS.allocate(sizes, rule_switches(settings, hold_weights=hold_weights))
 
 
 def _declare_all() -> None:

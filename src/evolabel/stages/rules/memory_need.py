@@ -1,25 +1,21 @@
 """What the arrays of a model will take, compared with the memory available before anything is allocated."""
 
-from math import prod
-
 import numpy as np
 
 from evolabel._utils.memory import GIB, memory_available
 from evolabel.core.options import Options
 from evolabel.errors import OutOfMemoryError
-from evolabel.stages.rules.arrays import array_shapes
+from evolabel.stages.rules.arrays import RULE_ARRAYS, rule_sizes, rule_switches
 from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import FIRST_CAPACITY
 
 _ALWAYS_FITS = GIB // 4  # bytes; smaller models are not compared, because reading the memory available takes time
-_NUMBER = 8  # bytes
 
 
 def memory_need(n_features: int, n_labels: int, options: Options, rules: int) -> int:
     """Return the bytes that a rule base with slots for `rules` rules takes, by the sizes and the `options`."""
     settings = kernel_settings(options, n_features, n_labels, np.ones(n_features), 1.0)
-    shapes = array_shapes(rules, n_features, n_labels, settings)
-    return _NUMBER * sum(prod(shape) for shape in shapes.values())
+    return RULE_ARRAYS.n_bytes(rule_sizes(rules, n_features, n_labels, settings), rule_switches(settings))
 
 
 def check_memory(n_features: int, n_labels: int, options: Options) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel.engine.compile import interpreted
 from evolabel.stages.rules import fast_sums
-from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, RuleArrays, Settings, paper_arrays
+from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULE_ARRAYS, RULES, SEEN, RuleArrays, Settings, paper_arrays
 from evolabel.stages.rules.inverses import apply_pending, derive_inverse, scatter, set_scatter, start_inverse
 from evolabel.stages.rules.loops.moments import bound_counts, derive_inverse_variance, pool_moments, update_moments
 from evolabel.stages.rules.loops.structure import is_inactive, ward_pair
@@ -17,7 +17,7 @@ from evolabel.typing import FloatArray, IntArray
 _update_moments, _is_inactive = interpreted(update_moments), interpreted(is_inactive)
 
 # Arrays with one entry per slot; all others are shared by the whole rule base.
-PER_SLOT = tuple(name for name in RuleArrays._fields if name not in ("counters", "winner_stats"))
+PER_SLOT = tuple(RULE_ARRAYS.along("slot"))
 
 
 def clear(slot: int, rules: RuleArrays, settings: Settings) -> None:

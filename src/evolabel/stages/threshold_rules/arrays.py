@@ -3,59 +3,38 @@
 Behind the members each label k has one tree. A row x with the output f of the members reaches a leaf of it; the leaf
 answers g, and a gate decides how far g replaces f. K labels, p features, `NODES` places for nodes per tree, R =
 `MAIN_ROWS` + `RARE_ROWS` rows in the ring.
+`ThresholdArrays` explains what is stored; loops write the others before they read them:
 
-| array    | shape         | kind    | meaning                                                                      |
-|----------|---------------|---------|------------------------------------------------------------------------------|
-| feature  | (K, NODES)    | exact   | feature that a node asks about; `LEAF`, or `FREE`: the place is not in use   |
-| child    | (K, NODES)    | exact   | its left child; the right one is the place after it                          |
-| parent   | (K, NODES)    | exact   | the node above, -1 for the root, which is in place 0                         |
-| edge     | (K, NODES, 3) | exact   | e, its half-width u, and 1 where missing values go left                      |
-| sums     | (K, NODES, 5) | exact   | fading sums of 1, f, f^2, y and f y over the rows that reached the node      |
-| visits   | (K, NODES, 5) | exact   | see `SINCE_TRIAL` ... below                                                  |
-| number   | (K, NODES)    | exact   | number of the rule of a leaf, -1: it has not been used yet                   |
-| logged   | (K, NODES)    | exact   | edge of an inner node when it was last logged as an event; NaN: never        |
-| gate     | (K, 8)        | exact   | see `GAIN` ... below                                                         |
-| alarms   | (K, 10)       | exact   | alarm on the squared error of the tree (`stages.drift.loops.alarm`)             |
-| against  | (K,)          | exact   | odds that the label is the opposite of what the tree answers                 |
-| since    | (K,)          | exact   | row from which on trials and edges use the ring: later than the last drift   |
-| complete | (K,)          | exact   | row from which on the ring of rare rows holds all positives of the label     |
-| episode  | (K,)          | exact   | row at which the tree has shown a drift of the label; -1: it is calm         |
-| known    | (p,)          | exact   | row from which on the feature exists                                         |
-| bins     | (p, N_BINS - 1) | exact   | edges between the bins of a feature, infinite beyond the last                |
-| coarse   | (p, CODES)    | exact   | coarse bin, for pairs, of each code                                          |
-| clock    | (N_CLOCK,)    | exact   | see `LEARNED` ... below                                                      |
-| X        | (R, p)        | exact   | rows of the ring: features, with sensors corrected                           |
-| codes    | (R, p)        | exact   | bin of each value, counted from 1; 0: missing                                |
-| Y        | (R, K)        | exact   | labels, 0 or 1                                                               |
-| F        | (R, K)        | exact   | outputs of the members                                                       |
-| weights  | (R, K)        | exact   | weight times confidence; 0: the label was not annotated                      |
-| rows     | (R,)          | exact   | number of the row, -1: the place is empty                                    |
-| g, h     | (R,)          | scratch | of the rows of a leaf: score y - q and its variance, times the weight        |
-| chosen   | (R,)          | scratch | places in the ring of the rows of a node                                     |
-| part     | (R,)          | scratch | places of those of them that reach a node below                              |
-| scale    | (R,)          | scratch | factor on the weight of each place in the ring, for labels with rare rows    |
-| values   | (R,)          | scratch | values of one feature; `order` sorts them                                    |
-| order    | (2, R)        | scratch | indices into `values`                                                        |
-| losses   | (R,)          | scratch | loss on the left minus loss on the right                                     |
-| counts   | (CODES,)      | scratch | values of a feature by code                                                  |
-| logs     | (NODES, 2)    | scratch | logarithms of 1 - p and of p, the mean label of a leaf                       |
-| histogram| (3, p, CODES) | scratch | sums of g, h and 1 over the rows of a leaf, by feature and code              |
-| single   | (p,)          | scratch | gain of the best step of each feature                                        |
-| pairs    | (n, 2)        | scratch | pairs of features that are tried, n: `MOST_PAIRS`, rounded up                |
-| pair_codes | (p, R)      | scratch | coarse bins of the rows on which pairs are tried                             |
-| pair_scores | (R, 2)     | scratch | g and h of these rows                                                        |
-| places   | (4, R)        | scratch | cell of each of these rows, for four pairs: `PAIRS_AT_ONCE`                  |
-| cells    | (4, 64, 2)    | scratch | sums of g and h by the coarse bins of two features, for four pairs           |
-| nodes    | (2, NODES)    | scratch | lists of nodes                                                               |
-| shares   | (NODES,)      | scratch | membership of a row in the nodes of such a list                              |
-| out      | (K,)          | scratch | answers of the trees to the present row                                      |
+| array    | shape         | meaning                                                                      |
+|----------|---------------|------------------------------------------------------------------------------|
+| g, h     | (R,)          | of the rows of a leaf: score y - q and its variance, times the weight        |
+| chosen   | (R,)          | places in the ring of the rows of a node                                     |
+| part     | (R,)          | places of those of them that reach a node below                              |
+| scale    | (R,)          | factor on the weight of each place in the ring, for labels with rare rows    |
+| values   | (R,)          | values of one feature; `order` sorts them                                    |
+| order    | (2, R)        | indices into `values`                                                        |
+| losses   | (R,)          | loss on the left minus loss on the right                                     |
+| counts   | (CODES,)      | values of a feature by code                                                  |
+| logs     | (NODES, 2)    | logarithms of 1 - p and of p, the mean label of a leaf                       |
+| histogram| (3, p, CODES) | sums of g, h and 1 over the rows of a leaf, by feature and code              |
+| single   | (p,)          | gain of the best step of each feature                                        |
+| pairs    | (n, 2)        | pairs of features that are tried, n: `MOST_PAIRS`, rounded up                |
+| pair_codes | (p, R)      | coarse bins of the rows on which pairs are tried                             |
+| pair_scores | (R, 2)     | g and h of these rows                                                        |
+| places   | (4, R)        | cell of each of these rows, for four pairs: `PAIRS_AT_ONCE`                  |
+| cells    | (4, 64, 2)    | sums of g and h by the coarse bins of two features, for four pairs           |
+| nodes    | (2, NODES)    | lists of nodes                                                               |
+| shares   | (NODES,)      | membership of a row in the nodes of such a list                              |
+| out      | (K,)          | answers of the trees to the present row                                      |
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evolabel.core.array_checks import FINITE, MOST
+from evolabel.core.schema import Schema, Sizes, array, stream_sizes
 from evolabel.engine.packed_state import declare
 from evolabel.stages.drift.arrays import N_ALARM
 from evolabel.typing import FloatArray, IntArray
@@ -91,36 +70,81 @@ LEARNED, MAIN, RARE, NEXT_BINS, BIN_FEATURE, NEXT_LABEL = 0, 1, 2, 3, 4, 5
 N_CLOCK = 6
 
 FIRST_TRIAL = 100.0  # rows of the stream before the first trial of a tree
+MOST_AGAINST = 1e12  # odds, so that their product stays finite
+HEAVIEST_ROW = 100.0  # weight of a row in sums and scores, at most
+_MOST_SUM = 1e15  # of weights times squares of outputs in [-1, 2], scaled where positives are rare, and merged
+
+_ROOT_ALONE = np.full(NODES, FREE)
+_ROOT_ALONE[0] = LEAF
+_FIRST_VISITS = np.zeros((NODES, 5))
+_FIRST_VISITS[0, TO_WAIT] = FIRST_TRIAL
+
 CodeArray = NDArray[np.uint8]
 
 
-class ThresholdArrays(NamedTuple):
-    """State of the threshold rules as plain arrays; see the table on top of this module."""
+def _first_clock(sizes: Sizes) -> IntArray:
+    """Return the clock before the first row, for these `sizes`."""
+    clock = np.zeros(N_CLOCK, np.int64)
+    clock[[NEXT_BINS, BIN_FEATURE]] = FIRST_TRIAL, sizes["feature"]
+    return clock
 
-    feature: IntArray
-    child: IntArray
-    parent: IntArray
-    edge: FloatArray
-    sums: FloatArray
-    visits: FloatArray
-    number: IntArray
-    logged: FloatArray
-    gate: FloatArray
-    alarms: FloatArray
-    against: FloatArray
-    since: IntArray
-    complete: IntArray
-    episode: IntArray
-    known: IntArray
-    bins: FloatArray
-    coarse: CodeArray
-    clock: IntArray
-    X: FloatArray
-    codes: CodeArray
-    Y: CodeArray
-    F: FloatArray
-    weights: FloatArray
-    rows: IntArray
+
+class ThresholdArrays(NamedTuple):
+    """State of the threshold rules."""
+
+    feature: Annotated[IntArray, array("label", NODES, start=_ROOT_ALONE, low=FREE)]
+    """Feature that a node asks about; `LEAF`, or `FREE`: the place is not in use."""
+    child: Annotated[IntArray, array("label", NODES, high=NODES - 2)]
+    """Its left child; the right one is the place after it."""
+    parent: Annotated[IntArray, array("label", NODES, start=-1, low=-1, high=NODES - 1)]
+    """The node above, -1 for the root, which is in place 0."""
+    edge: Annotated[FloatArray, array("label", NODES, 3, low=-FINITE, high=np.inf)]
+    """e, its half-width u, and 1 where missing values go left."""
+    sums: Annotated[FloatArray, array("label", NODES, 5, low=-_MOST_SUM, high=_MOST_SUM)]
+    """Fading sums of 1, f, f^2, y and f y over the rows that reached the node."""
+    visits: Annotated[FloatArray, array("label", NODES, 5, start=_FIRST_VISITS, low=-_MOST_SUM, high=float(MOST))]
+    """See `SINCE_TRIAL` ... above."""
+    number: Annotated[IntArray, array("label", NODES, start=-1, low=-1)]
+    """Number of the rule of a leaf, -1: it has not been used yet."""
+    logged: Annotated[FloatArray, array("label", NODES, start=np.nan, low=-FINITE, high=FINITE, missing=True)]
+    """Edge of an inner node when it was last logged as an event; NaN: never."""
+    gate: Annotated[FloatArray, array("label", N_GATE, low=-_MOST_SUM, high=_MOST_SUM)]
+    """See `GAIN` ... above."""
+    alarms: Annotated[FloatArray, array("label", N_ALARM, low=0.0, high=float(MOST))]
+    """Alarm on the squared error of the tree (`drift.loops.alarm`)."""
+    against: Annotated[FloatArray, array("label", low=0.0, high=MOST_AGAINST)]
+    """Odds that the label is the opposite of what the tree answers."""
+    since: Annotated[IntArray, array("label")]
+    """Row from which on trials and edges use the ring: later than the last drift."""
+    complete: Annotated[IntArray, array("label")]
+    """Row from which on the ring of rare rows holds all positives of the label."""
+    episode: Annotated[IntArray, array("label", start=-1, low=-1)]
+    """Row at which the tree has shown a drift of the label; -1: it is calm."""
+    known: Annotated[IntArray, array("feature")]
+    """Row from which on the feature exists."""
+    bins: Annotated[FloatArray, array("feature", N_BINS - 1, start=np.inf, low=-FINITE, high=np.inf)]
+    """Edges between the bins of a feature, infinite beyond the last."""
+    coarse: Annotated[CodeArray, array("feature", CODES, is_stored=False, kind="derived")]
+    """Coarse bin, for pairs, of each code."""
+    clock: Annotated[IntArray, array(N_CLOCK, start=_first_clock)]
+    """See `LEARNED` ... above."""
+    X: Annotated[FloatArray, array("place", "feature", low=-FINITE, high=FINITE, missing=True)]
+    """Rows of the ring: features, with sensors corrected."""
+    codes: Annotated[CodeArray, array("place", "feature", is_stored=False, kind="derived")]
+    """Bin of each value, counted from 1; 0: missing."""
+    Y: Annotated[CodeArray, array("place", "label", high=1)]
+    """Labels, 0 or 1."""
+    F: Annotated[FloatArray, array("place", "label", low=-1.0, high=2.0)]
+    """Outputs of the members."""
+    weights: Annotated[FloatArray, array("place", "label", low=0.0, high=HEAVIEST_ROW)]
+    """Weight times confidence; 0: the label was not annotated."""
+    rows: Annotated[IntArray, array("place", start=-1)]
+    """Number of the row, -1: the place is empty."""
+
+
+THRESHOLDS = Schema(ThresholdArrays)
+OF_TREES = tuple(name for name, place in THRESHOLDS.along("label").items() if place == 0)
+OF_RING = tuple(name for name in THRESHOLDS.along("place") if name in THRESHOLDS.stored)
 
 
 class Scratch(NamedTuple):
@@ -164,39 +188,7 @@ class Thresholds(NamedTuple):
 
 def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
     """Return the state of threshold rules that have learned nothing, for `n_features` and `n_labels`."""
-    p, K, R = n_features, n_labels, MAIN_ROWS + RARE_ROWS
-    feature = np.full((K, NODES), FREE, np.int64)
-    feature[:, 0] = LEAF
-    visits = np.zeros((K, NODES, 5))
-    visits[:, 0, TO_WAIT] = FIRST_TRIAL
-    clock = np.zeros(N_CLOCK, np.int64)
-    clock[[NEXT_BINS, BIN_FEATURE]] = FIRST_TRIAL, p
-    return ThresholdArrays(
-        feature=feature,
-        child=np.zeros((K, NODES), np.int64),
-        parent=np.full((K, NODES), -1, np.int64),
-        edge=np.zeros((K, NODES, 3)),
-        sums=np.zeros((K, NODES, 5)),
-        visits=visits,
-        number=np.full((K, NODES), -1, np.int64),
-        logged=np.full((K, NODES), np.nan),
-        gate=np.zeros((K, N_GATE)),
-        alarms=np.zeros((K, N_ALARM)),
-        against=np.zeros(K),
-        since=np.zeros(K, np.int64),
-        complete=np.zeros(K, np.int64),
-        episode=np.full(K, -1, np.int64),
-        known=np.zeros(p, np.int64),
-        bins=np.full((p, N_BINS - 1), np.inf),
-        coarse=np.zeros((p, CODES), np.uint8),
-        clock=clock,
-        X=np.zeros((R, p)),
-        codes=np.zeros((R, p), np.uint8),
-        Y=np.zeros((R, K), np.uint8),
-        F=np.zeros((R, K)),
-        weights=np.zeros((R, K)),
-        rows=np.full(R, -1, np.int64),
-    )
+    return THRESHOLDS.allocate(stream_sizes(n_features, n_labels, place=MAIN_ROWS + RARE_ROWS))
 
 
 def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE, MOST, Expected, check_arrays, flags, floats, require, whole
-from evolabel.stages.drift.arrays import N_ALARM
+from evolabel.core.array_checks import Expected, check_arrays, flags, require, whole
+from evolabel.core.schema import stream_sizes
 from evolabel.stages.threshold_rules.arrays import (
     BIN_FEATURE,
     EDGE,
@@ -16,9 +16,7 @@ from evolabel.stages.threshold_rules.arrays import (
     MAIN,
     MAIN_ROWS,
     MISSING_LEFT,
-    N_BINS,
     N_CLOCK,
-    N_GATE,
     NEXT_LABEL,
     NODES,
     RARE,
@@ -27,41 +25,16 @@ from evolabel.stages.threshold_rules.arrays import (
     SUM_1,
     SUM_FF,
     SUM_Y,
+    THRESHOLDS,
 )
-from evolabel.stages.threshold_rules.loops.drift import MOST_AGAINST
-from evolabel.stages.threshold_rules.loops.learn import HEAVIEST_ROW
 from evolabel.stages.threshold_rules.stored import places_in_use
 from evolabel.typing import Arrays, IntArray
 
-_MOST_SUM = 1e15  # of weights times squares of outputs in [-1, 2], scaled where positives are rare, and merged
 
-
-def threshold_table(p: int, K: int, used: int) -> dict[str, Expected]:
+def _expected(p: int, K: int, used: int) -> dict[str, Expected]:
     """Return what the arrays of threshold rules must be: `p` features, `K` labels, `used` rows in the ring."""
-    return {
-        "feature": whole(K, NODES, low=FREE, high=p - 1),
-        "child": whole(K, NODES, high=NODES - 2),
-        "parent": whole(K, NODES, low=-1, high=NODES - 1),
-        "edge": floats(K, NODES, 3, low=-FINITE, high=np.inf),
-        "sums": floats(K, NODES, 5, low=-_MOST_SUM, high=_MOST_SUM),
-        "visits": floats(K, NODES, 5, low=-_MOST_SUM, high=float(MOST)),
-        "number": whole(K, NODES, low=-1),
-        "logged": floats(K, NODES, low=-FINITE, high=FINITE, missing=True),
-        "gate": floats(K, N_GATE, low=-_MOST_SUM, high=_MOST_SUM),
-        "alarms": floats(K, N_ALARM, low=0.0, high=float(MOST)),
-        "against": floats(K, low=0.0, high=MOST_AGAINST),
-        "since": whole(K),
-        "complete": whole(K),
-        "episode": whole(K, low=-1),
-        "known": whole(p),
-        "bins": floats(p, N_BINS - 1, low=-FINITE, high=np.inf),
-        "clock": whole(N_CLOCK),
-        "X": floats(used, p, low=-FINITE, high=FINITE, missing=True),
-        "Y": flags(used, K),
-        "F": floats(used, K, low=-1.0, high=2.0),
-        "weights": floats(used, K, low=0.0, high=HEAVIEST_ROW),
-        "rows": whole(used),
-    }
+    table = THRESHOLDS.expected(stream_sizes(p, K, place=used))
+    return {**table, "feature": table["feature"]._replace(high=p - 1), "Y": flags(used, K)}
 
 
 def check_thresholds(arrays: Arrays, p: int, K: int, next_number: int) -> None:
@@ -70,7 +43,7 @@ def check_thresholds(arrays: Arrays, p: int, K: int, next_number: int) -> None:
     check_arrays({"clock": clock}, {"clock": whole(N_CLOCK)})
     require(clock[MAIN] == clock[LEARNED], "clock", "as many rows in the ring as were learned")
     require((clock[RARE] <= clock[MAIN]) & (clock[BIN_FEATURE] <= p) & (clock[NEXT_LABEL] <= K), "clock", "its range")
-    check_arrays(arrays, threshold_table(p, K, int(places_in_use(clock).sum())))
+    check_arrays(arrays, _expected(p, K, int(places_in_use(clock).sum())))
     now = clock[LEARNED]
     for name in ("since", "complete", "episode", "known"):
         require(arrays[name] <= now + 1, name, "rows of the past")

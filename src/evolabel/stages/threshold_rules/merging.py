@@ -15,6 +15,8 @@ from evolabel.stages.threshold_rules.arrays import (
     LEARNED,
     MAIN,
     MAIN_ROWS,
+    OF_RING,
+    OF_TREES,
     RARE,
     RARE_ROWS,
     ThresholdArrays,
@@ -23,8 +25,8 @@ from evolabel.stages.threshold_rules.arrays import (
 from evolabel.stages.threshold_rules.loops import answer, learn
 from evolabel.stages.threshold_rules.loops.learn import EVERY
 from evolabel.stages.threshold_rules.stage import ThresholdRules
-from evolabel.stages.threshold_rules.stored import OF_RING, places_in_use
-from evolabel.stages.threshold_rules.widths import OF_LABELS, with_labels
+from evolabel.stages.threshold_rules.stored import places_in_use
+from evolabel.stages.threshold_rules.widths import with_labels
 from evolabel.typing import IntArray
 
 FEWEST_LOSSES = 100.0  # after which the error of a tree is known
@@ -73,7 +75,7 @@ def _take_tree(
 ) -> None:
     """Copy the tree of `label` from the `chosen` one of both `sides`, and add the rows of the other to its sums."""
     tree, other = sides[chosen], sides[1 - chosen]
-    for name in OF_LABELS:
+    for name in OF_TREES:
         getattr(merged, name)[label] = getattr(tree, name)[label]
     if chosen == 1:
         merged.number[label], merged.episode[label] = -1, -1  # numbers are those of the first model

@@ -15,6 +15,7 @@ from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
     LEARNED,
+    THRESHOLDS,
     ThresholdArrays,
     Thresholds,
     allocate_thresholds,
@@ -176,8 +177,7 @@ class ThresholdRules:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
-        if not self.arrays.clock.flags.writeable:
-            self.arrays = ThresholdArrays._make(np.array(array) for array in self.arrays)
+        self.arrays = THRESHOLDS.writeable(self.arrays)
 
 
 def refined(model: "Model", X: FloatArray, f: FloatArray) -> FloatArray:

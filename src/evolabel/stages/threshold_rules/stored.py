@@ -2,13 +2,9 @@
 
 import numpy as np
 
-from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, RARE, RARE_ROWS, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, OF_RING, RARE, RARE_ROWS, THRESHOLDS
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.typing import Arrays, BoolArray, IntArray
-
-DERIVED_ARRAYS = ("coarse", "codes")
-OF_RING = ("X", "Y", "F", "weights", "rows")  # only the places in use are stored
-STORED = tuple(name for name in ThresholdArrays._fields if name not in DERIVED_ARRAYS)
 
 
 def places_in_use(clock: IntArray) -> BoolArray:
@@ -21,7 +17,9 @@ def thresholds_apart(thresholds: ThresholdRules) -> Arrays:
     """Return the arrays of `thresholds` by name, those of the ring for its places in use."""
     t = thresholds.arrays
     used = places_in_use(t.clock)
-    arrays: Arrays = {name: getattr(t, name)[used] if name in OF_RING else getattr(t, name) for name in STORED}
+    arrays: Arrays = {
+        name: getattr(t, name)[used] if name in OF_RING else getattr(t, name) for name in THRESHOLDS.stored
+    }
     return {**arrays, "Y": arrays["Y"].astype(np.bool_)}
 
 
@@ -29,7 +27,7 @@ def fill_thresholds(thresholds: ThresholdRules, arrays: Arrays) -> None:
     """Fill `thresholds`, which have learned nothing, with stored `arrays` that were checked."""
     t = thresholds.arrays
     used = places_in_use(arrays["clock"])
-    for name in STORED:
+    for name in THRESHOLDS.stored:
         array = getattr(t, name)
         array[used if name in OF_RING else ...] = arrays[name]
     thresholds.derive_codes()

@@ -2,34 +2,25 @@
 
 import numpy as np
 
+from evolabel.core.schema import of_features
 from evolabel.stages.threshold_rules.arrays import (
     BIN_FEATURE,
     FIRST_TRIAL,
     LEARNED,
     NEXT_BINS,
+    THRESHOLDS,
     ThresholdArrays,
-    allocate_thresholds,
 )
 from evolabel.typing import IntArray
-
-OF_LABELS = (
-    *("feature", "child", "parent", "edge", "sums", "visits", "number", "logged"),
-    *("gate", "alarms", "against", "since", "complete", "episode"),
-)
-OF_RING_LABELS = ("Y", "F", "weights")  # (R, K)
-OF_FEATURES = ("known", "bins", "coarse")
-OF_RING_FEATURES = ("X", "codes")  # (R, p)
 
 
 def with_labels(old: ThresholdArrays, places: IntArray, n_labels: int) -> ThresholdArrays:
     """Return `old` for `n_labels` labels; its own ones stand in these `places`, the others have learned nothing."""
-    new = allocate_thresholds(old.X.shape[1], n_labels)
-    new.complete[:] = old.clock[LEARNED]  # rows before are not annotated with new labels and hold no negatives of them
-    for name in OF_LABELS:
-        getattr(new, name)[places] = getattr(old, name)
-    for name in OF_RING_LABELS:
-        getattr(new, name)[:, places] = getattr(old, name)
-    return old._replace(**{name: getattr(new, name) for name in (*OF_LABELS, *OF_RING_LABELS)})
+    source = np.full(n_labels, -1)
+    source[places] = np.arange(len(places))
+    new = THRESHOLDS.rearranged(old, {"label": source})
+    new.complete[source < 0] = old.clock[LEARNED]  # rows before are not annotated with them and hold no negatives
+    return new
 
 
 def with_features(old: ThresholdArrays, kept: IntArray, n_features: int) -> ThresholdArrays:
@@ -37,25 +28,19 @@ def with_features(old: ThresholdArrays, kept: IntArray, n_features: int) -> Thre
 
     A tree that asks about a feature that is gone starts anew. New features are missing in the rows of the ring.
     """
-    K, first = len(old.feature), np.arange(len(kept))
-    new = allocate_thresholds(n_features, K)
-    place = np.full(old.X.shape[1], -1, np.int64)
-    place[kept] = first
+    n_before, is_new = old.X.shape[1], np.arange(n_features) >= len(kept)
+    place = np.full(n_before, -1, np.int64)
+    place[kept] = np.arange(len(kept))
     asked = old.feature >= 0
     feature = np.where(asked, place[np.where(asked, old.feature, 0)], old.feature)
-    stays = ~(asked & (feature < 0)).any(axis=1)
-    for name in OF_LABELS:
-        whole_array = slice(None) if name in ("since", "complete") else stays
-        getattr(new, name)[whole_array] = getattr(old, name)[whole_array]
-    new.feature[stays] = feature[stays]
-    for name in OF_FEATURES:
-        getattr(new, name)[first] = getattr(old, name)[kept]
-    new.known[len(kept) :] = old.clock[LEARNED]
-    new.X[:, len(kept) :] = np.nan
-    for name in OF_RING_FEATURES:
-        getattr(new, name)[:, first] = getattr(old, name)[:, kept]
+    is_reset = (asked & (feature < 0)).any(axis=1)
+    source = np.where(is_reset, -1, np.arange(len(old.feature)))
+    trees = THRESHOLDS.rearranged(old, {"label": source, **of_features(kept, n_before, n_features)})
+    trees.feature[~is_reset] = feature[~is_reset]
+    trees.known[is_new] = old.clock[LEARNED]
+    trees.X[:, is_new] = np.nan
     clock = old.clock.copy()
-    clock[BIN_FEATURE] = n_features if clock[BIN_FEATURE] == old.X.shape[1] else 0
+    clock[BIN_FEATURE] = n_features if clock[BIN_FEATURE] == n_before else 0
     clock[NEXT_BINS] = min(clock[NEXT_BINS], clock[LEARNED] + int(FIRST_TRIAL))
-    whole = {name: getattr(old, name) for name in (*OF_RING_LABELS, "rows")}
-    return new._replace(**whole, clock=clock)
+    unchanged = {name: getattr(old, name) for name in ("since", "complete", "Y", "F", "weights")}
+    return trees._replace(**unchanged, clock=clock)

@@ -1,26 +1,15 @@
 """State of the rules that people write. There are n of them, in the order in which they are asked.
 
-| array       | shape  | meaning                                                                                       |
-|-------------|--------|-----------------------------------------------------------------------------------------------|
-| number      | (n,)   | number of the rule                                                                            |
-| low, high   | (n, p) | the rule holds where low <= x <= high in all features that it names; infinite: no end         |
-| shares      | (n, K) | share of each label as written; NaN: the rule does not mention it                             |
-| prior       | (n,)   | rows that the written shares count for: weight times confidence                               |
-| held        | (n, K) | what a locked rule answers; NaN: it is not locked                                             |
-| rows        | (n, K) | weight of the rows in which it was the first to hold, at most `MOST_ROWS`: older ones fade    |
-| positives   | (n, K) | the same of those with the label                                                              |
-| gain        | (n, K) | fading sum of the squared error without the rule minus that with it                           |
-| squares     | (n, K) | fading sum of the squares of that difference                                                  |
-| closed      | (n, K) | 1: without the rule the error is smaller beyond doubt, so it is not used for the label        |
-
 A feature that is not named has no ends. Classes exclude each other: a rule answers for all of them, and its gate is the
 same for all classes that it mentions.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from evolabel.core.array_checks import FINITE, MOST
+from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.engine.packed_state import declare
 from evolabel.typing import FloatArray, IntArray
 
@@ -28,19 +17,33 @@ MOST_ROWS = 2000.0  # of a rule and label; as long as the memory of a leaf
 
 
 class WrittenArrays(NamedTuple):
-    """State of written rules as plain arrays; see the table on top of this module."""
+    """State of written rules."""
 
-    number: IntArray
-    low: FloatArray
-    high: FloatArray
-    shares: FloatArray
-    prior: FloatArray
-    held: FloatArray
-    rows: FloatArray
-    positives: FloatArray
-    gain: FloatArray
-    squares: FloatArray
-    closed: IntArray
+    number: Annotated[IntArray, array("rule")]
+    """Number of the rule."""
+    low: Annotated[FloatArray, array("rule", "feature", start=-np.inf, low=-np.inf, high=FINITE)]
+    """The rule holds where low <= x <= high in all features that it names; infinite: no end."""
+    high: Annotated[FloatArray, array("rule", "feature", start=np.inf, low=-FINITE, high=np.inf)]
+    """See `low`."""
+    shares: Annotated[FloatArray, array("rule", "label", start=np.nan, low=0.0, high=1.0, missing=True)]
+    """Share of each label as written; NaN: the rule does not mention it."""
+    prior: Annotated[FloatArray, array("rule", low=0.0, high=float(MOST))]
+    """Rows that the written shares count for: weight times confidence."""
+    held: Annotated[FloatArray, array("rule", "label", start=np.nan, low=0.0, high=1.0, missing=True)]
+    """What a locked rule answers; NaN: it is not locked."""
+    rows: Annotated[FloatArray, array("rule", "label", low=0.0, high=MOST_ROWS)]
+    """Weight of the rows in which it was the first to hold, at most `MOST_ROWS`: older ones fade."""
+    positives: Annotated[FloatArray, array("rule", "label", low=0.0, high=MOST_ROWS)]
+    """The same of those with the label."""
+    gain: Annotated[FloatArray, array("rule", "label", low=-float(MOST), high=float(MOST))]
+    """Fading sum of the squared error without the rule minus that with it."""
+    squares: Annotated[FloatArray, array("rule", "label", low=0.0, high=float(MOST))]
+    """Fading sum of the squares of that difference."""
+    closed: Annotated[IntArray, array("rule", "label", high=1)]
+    """1: without the rule the error is smaller beyond doubt, so it is not used for the label."""
+
+
+WRITTEN = Schema(WrittenArrays)
 
 
 class Written(NamedTuple):
@@ -58,20 +61,7 @@ class Written(NamedTuple):
 
 def allocate_written(n: int, n_features: int, n_labels: int) -> WrittenArrays:
     """Return `n` written rules for `n_features` and `n_labels` that name nothing and have learned nothing."""
-    p, K = n_features, n_labels
-    return WrittenArrays(
-        number=np.zeros(n, np.int64),
-        low=np.full((n, p), -np.inf),
-        high=np.full((n, p), np.inf),
-        shares=np.full((n, K), np.nan),
-        prior=np.zeros(n),
-        held=np.full((n, K), np.nan),
-        rows=np.zeros((n, K)),
-        positives=np.zeros((n, K)),
-        gain=np.zeros((n, K)),
-        squares=np.zeros((n, K)),
-        closed=np.zeros((n, K), np.int64),
-    )
+    return WRITTEN.allocate(stream_sizes(n_features, n_labels, rule=n))
 
 
 def _declare() -> None:

@@ -2,26 +2,10 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE, MOST, Expected, check_arrays, floats, require, size_of, whole
-from evolabel.stages.written_rules.arrays import MOST_ROWS, WrittenArrays
+from evolabel.core.array_checks import check_arrays, require, size_of
+from evolabel.core.schema import stream_sizes
+from evolabel.stages.written_rules.arrays import WRITTEN, WrittenArrays
 from evolabel.typing import Arrays, IntArray
-
-
-def written_table(n: int, p: int, K: int) -> dict[str, Expected]:
-    """Return what the arrays of `n` written rules must be: `p` features, `K` labels."""
-    return {
-        "number": whole(n),
-        "low": floats(n, p, low=-np.inf, high=FINITE),
-        "high": floats(n, p, low=-FINITE, high=np.inf),
-        "shares": floats(n, K, low=0.0, high=1.0, missing=True),
-        "prior": floats(n, low=0.0, high=float(MOST)),
-        "held": floats(n, K, low=0.0, high=1.0, missing=True),
-        "rows": floats(n, K, low=0.0, high=MOST_ROWS),
-        "positives": floats(n, K, low=0.0, high=MOST_ROWS),
-        "gain": floats(n, K, low=-float(MOST), high=float(MOST)),
-        "squares": floats(n, K, low=0.0, high=float(MOST)),
-        "closed": whole(n, K, high=1),
-    }
 
 
 def read_written(arrays: Arrays, p: int, K: int, taken: IntArray, next_number: int) -> WrittenArrays:
@@ -29,8 +13,8 @@ def read_written(arrays: Arrays, p: int, K: int, taken: IntArray, next_number: i
 
     Their numbers are below `next_number` and not among those `taken` by other rules.
     """
-    check_arrays(arrays, written_table(size_of(arrays, "number"), p, K))
-    a = WrittenArrays(**{name: arrays[name].copy() for name in WrittenArrays._fields})
+    check_arrays(arrays, WRITTEN.expected(stream_sizes(p, K, rule=size_of(arrays, "number"))))
+    a = WRITTEN.from_arrays(arrays)
     require(len(np.unique(a.number)) == len(a.number), "number", "numbers that differ")
     require((a.number < next_number) & ~np.isin(a.number, taken), "number", "numbers that no other rule has")
     require(a.low <= a.high, "low", "ends that rise")

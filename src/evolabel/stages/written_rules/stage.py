@@ -5,20 +5,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel.core.rows import Batch
+from evolabel.core.schema import of_features
 from evolabel.core.sizes import check_batch, check_rows
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.threshold_rules.arrays import doubt_errors
-from evolabel.stages.written_rules.arrays import Written, WrittenArrays, allocate_written
+from evolabel.stages.written_rules.arrays import WRITTEN, Written, WrittenArrays, allocate_written
 from evolabel.stages.written_rules.loops.answer import answer_written, leave_out
 from evolabel.stages.written_rules.loops.learn import learn_written
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from evolabel.stages.threshold_rules.stage import ThresholdRules
-
-OF_WRITTEN_LABELS = ("shares", "held", "rows", "positives", "gain", "squares", "closed")  # (n, K)
 
 _answer_written, _leave_out, _learn_written = direct(answer_written), direct(leave_out), direct(learn_written)
 
@@ -167,11 +166,9 @@ class WrittenRules:
 
     def place_labels(self, columns: list[int], n_labels: int) -> None:
         """Move the labels to `columns` of `n_labels`; no rule mentions the others."""
-        old = self.arrays
-        new = allocate_written(len(self), old.low.shape[1], n_labels)
-        for name in OF_WRITTEN_LABELS:
-            getattr(new, name)[:, columns] = getattr(old, name)
-        self.arrays = old._replace(**{name: getattr(new, name) for name in OF_WRITTEN_LABELS})
+        source = np.full(n_labels, -1)
+        source[columns] = np.arange(len(columns))
+        self.arrays = WRITTEN.rearranged(self.arrays, {"label": source})
 
     def change_features(self, kept: IntArray, n_features: int, rules: RuleBase) -> None:
         """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
@@ -182,10 +179,7 @@ class WrittenRules:
         gone = np.ones(old.low.shape[1], bool)
         gone[kept] = False
         lost = self.named[:, gone].any(axis=1)
-        new = allocate_written(len(self), n_features, old.shares.shape[1])
-        for name in ("low", "high"):
-            getattr(new, name)[:, : len(kept)] = getattr(old, name)[:, kept]
-        self.arrays = old._replace(low=new.low, high=new.high)
+        self.arrays = WRITTEN.rearranged(old, of_features(kept, old.low.shape[1], n_features))
         for number in old.number[lost].tolist():
             rules.rule_names.remove(number)
             rules.log("rule dropped", number, None)
@@ -197,8 +191,7 @@ class WrittenRules:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
-        if not self.arrays.number.flags.writeable:
-            self.arrays = WrittenArrays._make(np.array(array) for array in self.arrays)
+        self.arrays = WRITTEN.writeable(self.arrays)
 
 
 def own_shares(a: WrittenArrays) -> FloatArray:

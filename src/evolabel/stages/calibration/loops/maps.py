@@ -17,6 +17,7 @@ from evolabel.engine.compile import inner
 from evolabel.engine.exponential import exp_of_negative
 from evolabel.stages.calibration.arrays import (
     FACTOR_CURVATURE,
+    LARGEST_COEFFICIENT,
     OWN_CURVATURE,
     SHARED_CURVATURE,
     CalibrationArrays,
@@ -26,7 +27,6 @@ from evolabel.typing import FloatArray
 CALIBRATION_MEMORY = 500.0  # rows; never forgetting gains at most .0005 log loss where rows are shuffled
 HEAVIEST_LABEL = 10.0  # weight of a row, at most
 LARGEST_STEP = 4.0  # change of a logit by one row, at most: a Newton step of few or heavy rows may be far too long
-LARGEST_COEFFICIENT = 1e6  # of theta and delta
 LEAST_FACTOR, LARGEST_FACTOR = 0.5, 100.0  # of a
 LEAST_SHARE = 1e-6
 STEEPEST = 30.0  # |logit| at most: p is neither 0 nor 1

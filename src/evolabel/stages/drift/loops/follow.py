@@ -12,6 +12,7 @@ from evolabel.stages.drift.arrays import (
     FAST,
     FINAL,
     LINEAR,
+    MOST_REVERSAL,
     N_REVERSED,
     NEVER,
     RECOVERED,
@@ -20,6 +21,7 @@ from evolabel.stages.drift.arrays import (
     REVERSAL_DUE,
     ROWS,
     SETTLED,
+    SHARE_MEMORY,
     SLOW,
     SLOW_START,
     Members,
@@ -43,12 +45,10 @@ from evolabel.stages.rules.loops.regressors import fill_products
 from evolabel.stages.sensors.loops.watch import learn_sensors
 from evolabel.typing import FloatArray
 
-SHARE_MEMORY = 1000.0  # answers over which the share of a label is averaged
 SHORTEST_DRIFT = 50  # rows after which a label can have recovered
 LONGEST_DRIFT = 2000  # rows after which the new error of a label counts as its usual one
 REVERSAL_ODDS = 5e4  # odds beyond which a member is reversed
 NEXT_REVERSAL_ODDS = 1e9  # the same if it was in this drift: wrong answers now and then do not turn it repeatedly
-MOST_REVERSAL = 1e12  # odds, so that their product stays finite
 PAIRED_MEMORY = 250.0  # rows over which the losses of slow and fast member are compared
 PAIRED_ROWS = 2.0 * PAIRED_MEMORY - 1.0  # independent rows that such a fading mean counts for
 COMPARED_EVERY = 25  # rows between two looks at that comparison
@@ -63,15 +63,15 @@ def answer_members(m: int, state: State, paper: PaperArrays | None, members: Mem
     `state` has the regressors of its m active rules, x of `members` the raw features, corrected.
     """
     F, fast = members.F, members.fast
-    has_fast = members.clock[BORN] != NEVER
+    has_fast = members.arrays.clock[BORN] != NEVER
     answer(m, state.rules, state.settings, state.work, paper, F[SLOW])
     F[FAST] = 0.0
     if has_fast:
         fill_products(m, fast.rules, fast.work)
         answer(m, fast.rules, fast.settings, fast.work, paper, F[FAST])
-    fill_scores(members.x, members.mean, members.variance, members.s)
-    answer_linear(members.W, members.s, F[LINEAR])
-    mixer_weights(members.losses, has_fast, members.w)
+    fill_scores(members.x, members.arrays.mean, members.arrays.variance, members.s)
+    answer_linear(members.arrays.W, members.s, F[LINEAR])
+    mixer_weights(members.arrays.losses, has_fast, members.w)
     mix(members.w, F)
 
 
@@ -87,11 +87,11 @@ def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Membe
 
     `usual` is the alarm with the odds of calm times. A fast member that has not begun answers as the slow one.
     """
-    fast = FAST if members.clock[BORN] != NEVER else SLOW
+    fast = FAST if members.arrays.clock[BORN] != NEVER else SLOW
     for i, member in enumerate((fast, LINEAR)):
-        odds = next_odds(members.reversal[i, b], (clipped(members.F[member, b]) - y) ** 2, usual, g, AFTER_BATCH)
-        members.reversal[i, b] = min(odds, MOST_REVERSAL)
-        if members.episode[b] != NEVER and odds > reversal_limit(members.reversal[N_REVERSED + i, b]):
+        odds = next_odds(members.arrays.reversal[i, b], (clipped(members.F[member, b]) - y) ** 2, usual, g, AFTER_BATCH)
+        members.arrays.reversal[i, b] = min(odds, MOST_REVERSAL)
+        if members.arrays.episode[b] != NEVER and odds > reversal_limit(members.arrays.reversal[N_REVERSED + i, b]):
             members.due[REVERSAL_DUE] = 1
 
 
@@ -101,21 +101,21 @@ def watch_label(b: int, y: float, g: float, members: Members) -> bool:
 
     `happened` receives whether the label has drifted, has recovered from a drift, or settled at its new error.
     """
-    now, since = members.clock[ROWS], members.episode[b]
-    spread = members.share[0, b] * (1.0 - members.share[0, b])
-    of_slow, of_final = members.alarms[0, b], members.alarms[1, b]
+    now, since = members.arrays.clock[ROWS], members.arrays.episode[b]
+    spread = members.arrays.share[0, b] * (1.0 - members.arrays.share[0, b])
+    of_slow, of_final = members.arrays.alarms[0, b], members.arrays.alarms[1, b]
     slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
     final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
     if since == NEVER:
         if slow == RAISED or final == RAISED:
             alarm = of_slow if slow == RAISED else of_final
-            members.episode[b] = now
-            members.depth[0, b], members.depth[1, b] = alarm[CALM_MEAN], alarm[SHORT_MEAN]
+            members.arrays.episode[b] = now
+            members.arrays.depth[0, b], members.arrays.depth[1, b] = alarm[CALM_MEAN], alarm[SHORT_MEAN]
             members.happened[b] = DRIFT
-            members.reversal[N_REVERSED:, b] = 0.0
+            members.arrays.reversal[N_REVERSED:, b] = 0.0
     elif now - since > LONGEST_DRIFT or (now - since >= SHORTEST_DRIFT and is_back(of_final, spread)):
         members.happened[b] = SETTLED if now - since > LONGEST_DRIFT else RECOVERED
-        members.depth[1, b] = of_final[SHORT_MEAN]
+        members.arrays.depth[1, b] = of_final[SHORT_MEAN]
     learn_reversal(b, y, g, of_final, members)
     return slow != QUIET or final == RAISED
 
@@ -127,7 +127,7 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
     Alarms learn `in_stream` only: in the initial batch the rules have seen each row before.
     """
     raised = False
-    share, n_share = members.share[0], members.share[1]
+    share, n_share = members.arrays.share[0], members.arrays.share[1]
     for b in range(y.shape[0]):
         g = weight * confidence[b]
         if g > 0.0:
@@ -143,7 +143,7 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
 @inner
 def compare_losses(y: FloatArray, confidence: FloatArray, members: Members) -> None:
     """Update `paired` by the squared errors of slow and fast member, summed over the answers y of the present row."""
-    F, paired = members.F, members.paired
+    F, paired = members.F, members.arrays.paired
     gain = 0.0
     for b in range(y.shape[0]):
         if confidence[b] > 0.0:
@@ -158,7 +158,7 @@ def compare_losses(y: FloatArray, confidence: FloatArray, members: Members) -> N
 @inner
 def is_renewal_due(members: Members) -> bool:
     """Return whether the fast member is better beyond doubt than a slow one with a much longer memory."""
-    clock, paired, memory = members.clock, members.paired, members.fast.settings.memory
+    clock, paired, memory = members.arrays.clock, members.arrays.paired, members.fast.settings.memory
     now = clock[ROWS]
     if paired[0] % COMPARED_EVERY != 0.0 or now - clock[RENEWED] < memory // 2 or now - clock[SLOW_START] <= 2 * memory:
         return False
@@ -183,7 +183,7 @@ def learn_members(
     z and x are the row, scaled, and raw as it was read, y its labels, `share` their mean confidence. The m active rules
     are those of the slow member, which has learned the row.
     """
-    clock, fast, due = members.clock, members.fast, members.due
+    clock, fast, due = members.arrays.clock, members.fast, members.due
     now, confidence, memory = clock[ROWS], fast.work.confidence, fast.settings.memory
     raised = learn_answers(y, weight, confidence, in_stream, members)
     has_fast = clock[BORN] != NEVER
@@ -192,8 +192,8 @@ def learn_members(
         if fade_active(m, block_of(now, memory), members):
             fill_products(m, fast.rules, fast.work)
         learn_consequents(m, z, y, share, weight, fast.rules, fast.settings, fast.work, paper)
-    learn_linear(y, weight, confidence, members.s, members.F[LINEAR], members.W)
-    learn_scores(members.x, weight, members.mean, members.variance, members.n_read)
+    learn_linear(y, weight, confidence, members.s, members.F[LINEAR], members.arrays.W)
+    learn_scores(members.x, weight, members.arrays.mean, members.arrays.variance, members.arrays.n_read)
     judged = learn_sensors(x, y, confidence, in_stream, members)
     if raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2):
         due[CUT_DUE] = 1  # until it is done: Ctrl-C may come first

@@ -53,24 +53,24 @@ def clipped(f: float) -> float:
 @inner
 def learn_losses(b: int, y: float, g: float, members: Members) -> None:
     """Update the losses of label b by its answer y of weight g, from the outputs of the present row."""
-    members.n_losses[b] = min(members.n_losses[b] + g, max(LOSS_MEMORY, g))
-    step = g / members.n_losses[b]
-    for m in range(members.losses.shape[0]):
+    members.arrays.n_losses[b] = min(members.arrays.n_losses[b] + g, max(LOSS_MEMORY, g))
+    step = g / members.arrays.n_losses[b]
+    for m in range(members.arrays.losses.shape[0]):
         e = clipped(members.F[m, b]) - y
-        members.losses[m, b] += step * (e * e - members.losses[m, b])
+        members.arrays.losses[m, b] += step * (e * e - members.arrays.losses[m, b])
 
 
 @kernel
 def current_weights(members: Members) -> None:
     """Fill w of `members` with the weights of now."""
-    mixer_weights(members.losses, members.clock[BORN] != NEVER, members.w)
+    mixer_weights(members.arrays.losses, members.arrays.clock[BORN] != NEVER, members.w)
 
 
 @kernel
 def standard_rows(members: Members, X: FloatArray, S: FloatArray) -> None:
     """Fill S, (n, q), with the scores of the raw rows X, as the linear member takes them."""
     for i in range(X.shape[0]):
-        fill_scores(X[i], members.mean, members.variance, S[i])
+        fill_scores(X[i], members.arrays.mean, members.arrays.variance, S[i])
 
 
 @kernel
@@ -80,11 +80,11 @@ def mix_rows(members: Members, X: FloatArray, fast: FloatArray, formed: bool, ou
     `formed`: `out` has the outputs by mixed weights of slow and fast member, and `fast` is empty.
     """
     w, F = members.w, members.F
-    has_fast = members.clock[BORN] != NEVER
-    mixer_weights(members.losses, has_fast, w)
+    has_fast = members.arrays.clock[BORN] != NEVER
+    mixer_weights(members.arrays.losses, has_fast, w)
     for i in range(X.shape[0]):
-        fill_scores(X[i], members.mean, members.variance, members.s)
-        answer_linear(members.W, members.s, F[LINEAR])
+        fill_scores(X[i], members.arrays.mean, members.arrays.variance, members.s)
+        answer_linear(members.arrays.W, members.s, F[LINEAR])
         for b in range(F.shape[1]):
             if formed:
                 out[i, b] = (w[SLOW, b] + w[FAST, b]) * out[i, b] + w[LINEAR, b] * F[LINEAR, b]

@@ -106,9 +106,8 @@ _TINY = 1e-300
 
 
 @inner
-def uses_new_view(members: Members) -> bool:
-    """Return whether the view on trial answers: there is a trial, and its error is not larger."""
-    trial = members.trial
+def uses_new_view(trial: FloatArray) -> bool:
+    """Return whether the view on `trial` answers: there is a trial, and its error is not larger."""
     return bool(trial[IS_ON] > 0.0 and trial[LOSS_MOVED] <= trial[LOSS_AS_READ])
 
 
@@ -118,7 +117,7 @@ def read_view(x: FloatArray, offset: int, members: Members, corrected: FloatArra
 
     `offset` is the row of `views` that has its offsets.
     """
-    knots, views = members.knots, members.views
+    knots, views = members.knots, members.arrays.views
     for j in range(x.shape[0]):
         corrected[j] = views[offset, j] + views[offset + 1, j] * x[j]
         z[j] = clipped_score(knots, j, corrected[j])
@@ -127,10 +126,10 @@ def read_view(x: FloatArray, offset: int, members: Members, corrected: FloatArra
 @kernel
 def correct_rows(members: Members, X: FloatArray, out: FloatArray) -> None:
     """Fill `out` with the raw rows X as the view reads them that answers."""
-    offset = NEW_OFFSET if uses_new_view(members) else OFFSET
+    offset = NEW_OFFSET if uses_new_view(members.arrays.trial) else OFFSET
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
-            out[i, j] = members.views[offset, j] + members.views[offset + 1, j] * X[i, j]
+            out[i, j] = members.arrays.views[offset, j] + members.arrays.views[offset + 1, j] * X[i, j]
 
 
 @inner
@@ -139,8 +138,8 @@ def read_row(x: FloatArray, state: State, paper: PaperArrays | None, members: Me
 
     During a trial, `other` receives the outputs of the slow member by the other view.
     """
-    new = uses_new_view(members)
-    if members.trial[IS_ON] > 0.0:
+    new = uses_new_view(members.arrays.trial)
+    if members.arrays.trial[IS_ON] > 0.0:
         work = state.work
         read_view(x, OFFSET if new else NEW_OFFSET, members, members.x, z)
         m = rule_memberships(z, z.shape[0], state.rules, state.settings, work, paper)
@@ -158,8 +157,8 @@ def compare_views(y: FloatArray, confidence: FloatArray, members: Members) -> No
             slow += confidence[b] * (clipped(members.F[SLOW, b]) - y[b]) ** 2
             other += confidence[b] * (clipped(members.other[b]) - y[b]) ** 2
             total += confidence[b]
-    trial = members.trial
-    as_read, moved = (other, slow) if uses_new_view(members) else (slow, other)
+    trial = members.arrays.trial
+    as_read, moved = (other, slow) if uses_new_view(members.arrays.trial) else (slow, other)
     trial[LOSS_AS_READ] += (as_read / total - trial[LOSS_AS_READ]) / TRIAL_WINDOW
     trial[LOSS_MOVED] += (moved / total - trial[LOSS_MOVED]) / TRIAL_WINDOW
     trial[ANSWERS] += 1.0
@@ -175,12 +174,17 @@ def widen(j: int, first: int, mean: float, variance: float, r: FloatArray) -> No
 @inner
 def end_trial(members: Members) -> None:
     """Adopt the view on trial if it was better, else make the new place a usual one; fill `verdict` and `moved`."""
-    trial, views, r, now = members.trial, members.views, members.readings, members.clock[ROWS]
+    trial, views, r, now = (
+        members.arrays.trial,
+        members.arrays.views,
+        members.arrays.readings,
+        members.arrays.clock[ROWS],
+    )
     better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
     trial[IS_ON] = 0.0
     for j in range(r.shape[1]):
-        if members.phase[j] == ON_TRIAL:
-            members.phase[j] = WATCHED
+        if members.arrays.phase[j] == ON_TRIAL:
+            members.arrays.phase[j] = WATCHED
             members.moved[0, j], members.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
             members.moved[2, j] = (r[NEW_MEAN, j] - r[READ_MEAN, j]) / np.sqrt(r[READ_VARIANCE, j] + _TINY)
             members.moved[3, j] = r[READ_VARIANCE, j]
@@ -239,7 +243,7 @@ def forget_new(j: int, r: FloatArray) -> None:
 @inner
 def move_back(j: int, members: Members) -> None:
     """Set the view on trial of feature j so that it has its calm mean and spread again."""
-    r, views = members.readings, members.views
+    r, views = members.arrays.readings, members.arrays.views
     spread = np.sqrt(r[NEW_SCATTER, j] / r[NEW_ROWS, j]) + _TINY
     factor = min(np.sqrt(r[READ_VARIANCE, j]) / spread, FURTHEST_VALUE)
     if abs(np.log(factor + _TINY)) < PLAIN_SHIFT:
@@ -255,7 +259,7 @@ def collect(j: int, x: float, members: Members) -> None:
 
     From then on a value further away than `WATCHED_UP_TO` deviations counts as one at that distance.
     """
-    r, now = members.readings, members.clock[ROWS]
+    r, now = members.arrays.readings, members.arrays.clock[ROWS]
     e = x - r[NEW_MEAN, j]
     if r[NEW_ROWS, j] >= COLLECTED_ROWS and r[NEW_SCATTER, j] > 0.0:
         furthest = WATCHED_UP_TO * np.sqrt(r[NEW_SCATTER, j] / r[NEW_ROWS, j])
@@ -266,40 +270,40 @@ def collect(j: int, x: float, members: Members) -> None:
     r[NEW_SCATTER, j] += e * (x - r[NEW_MEAN, j])
     if r[NEW_ROWS, j] < COLLECTED_ROWS:
         return
-    collecting = members.phase[j] == COLLECTING
+    collecting = members.arrays.phase[j] == COLLECTING
     if collecting and r[NEW_SCATTER, j] <= STUCK * r[NEW_ROWS, j] * r[READ_VARIANCE, j]:
         forget_new(j, r)
         if not is_suspect(j, r):
-            members.phase[j] = WATCHED
+            members.arrays.phase[j] = WATCHED
         return
     move_back(j, members)
     if collecting:
-        members.phase[j] = ON_TRIAL
-        members.trial[IS_ON], members.trial[STARTED], members.trial[ANSWERS] = 1.0, now, 0.0
-        members.trial[LOSS_AS_READ], members.trial[LOSS_MOVED] = START_LOSS, START_LOSS
+        members.arrays.phase[j] = ON_TRIAL
+        members.arrays.trial[IS_ON], members.arrays.trial[STARTED], members.arrays.trial[ANSWERS] = 1.0, now, 0.0
+        members.arrays.trial[LOSS_AS_READ], members.arrays.trial[LOSS_MOVED] = START_LOSS, START_LOSS
 
 
 @inner
 def watch_feature(j: int, x: float, members: Members) -> None:
     """Watch the raw value x of feature j."""
-    r, views = members.readings, members.views
+    r, views = members.arrays.readings, members.arrays.views
     score = score_of(members.knots, j, views[OFFSET, j] + views[FACTOR, j] * x)
     e = min(max(score, -WATCHED_UP_TO), WATCHED_UP_TO) - r[SCORE_MEAN, j]
     step = 1.0 / SCORE_WINDOW
     r[SCORE_MEAN, j] += step * e
     r[SCORE_VARIANCE, j] = (1.0 - step) * (r[SCORE_VARIANCE, j] + step * e * e)
     x = min(max(x, -FURTHEST_VALUE), FURTHEST_VALUE)
-    if members.phase[j] != WATCHED:
+    if members.arrays.phase[j] != WATCHED:
         widen(j, SINCE_SUSPECT, r[SCORE_MEAN, j], r[SCORE_VARIANCE, j], r)
         collect(j, x, members)
     elif r[CALM_ROWS, j] >= COLLECTED_ROWS and is_suspect(j, r):
-        members.phase[j] = COLLECTING
+        members.arrays.phase[j] = COLLECTING
         forget_new(j, r)
         r[SINCE_SUSPECT : SINCE_SUSPECT + 2, j] = r[SCORE_MEAN, j]
         r[SINCE_SUSPECT + 2 : SINCE_SUSPECT + 4, j] = r[SCORE_VARIANCE, j]
     elif r[CALM_ROWS, j] < COLLECTED_ROWS or abs(r[SCORE_MEAN, j] - r[USUAL_MEAN, j]) <= CALM_UP_TO:
         learn_calm_reading(j, x, r)
-    if members.phase[j] != ON_TRIAL:
+    if members.arrays.phase[j] != ON_TRIAL:
         views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
 
 
@@ -310,16 +314,19 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
     In the initial batch, not `in_stream`, only the calm readings are learned.
     """
     ended = False
-    if members.trial[IS_ON] > 0.0:
+    if members.arrays.trial[IS_ON] > 0.0:
         compare_views(y, confidence, members)
-        if members.clock[ROWS] - members.trial[STARTED] >= TRIAL_ROWS and members.trial[ANSWERS] >= TRIAL_ANSWERS:
+        if (
+            members.arrays.clock[ROWS] - members.arrays.trial[STARTED] >= TRIAL_ROWS
+            and members.arrays.trial[ANSWERS] >= TRIAL_ANSWERS
+        ):
             end_trial(members)
             ended = True
     for j in range(x.shape[0]):
-        watched = members.knots.used[j] >= FEWEST_KNOTS and members.phase[j] != UNWATCHED
+        watched = members.knots.used[j] >= FEWEST_KNOTS and members.arrays.phase[j] != UNWATCHED
         if watched and not np.isnan(x[j]):
             if in_stream:
                 watch_feature(j, x[j], members)
             else:
-                learn_calm_reading(j, min(max(x[j], -FURTHEST_VALUE), FURTHEST_VALUE), members.readings)
+                learn_calm_reading(j, min(max(x[j], -FURTHEST_VALUE), FURTHEST_VALUE), members.arrays.readings)
     return ended

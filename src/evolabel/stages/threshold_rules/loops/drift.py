@@ -25,14 +25,22 @@ from evolabel.stages.drift.loops.alarm import (
     raise_alarm,
     watch,
 )
-from evolabel.stages.threshold_rules.arrays import LEARNED, SUM_1, SUM_F, SUM_FY, SUM_Y, TO_WAIT, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import (
+    LEARNED,
+    MOST_AGAINST,
+    SUM_1,
+    SUM_F,
+    SUM_FY,
+    SUM_Y,
+    TO_WAIT,
+    ThresholdArrays,
+)
 
 ROWS_BEFORE_ALARM = 60  # that are still used after an alarm
 KEPT_AFTER_ALARM = 0.05  # of the sums
 WAIT_AFTER_ALARM = 30.0  # rows until the next trials
 ENOUGH_AGAINST = 30.0  # six sure answers in a row that are wrong
 RAISING_AGAINST = 300.0  # the same of ten, which raise the alarm
-MOST_AGAINST = 1e12  # odds, so that their product stays finite
 SAME_CHANGE = 50  # rows after an alarm within which a reversal is part of the same change
 
 

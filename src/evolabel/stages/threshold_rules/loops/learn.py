@@ -4,6 +4,7 @@ import numpy as np
 
 from evolabel.engine.compile import inner, kernel
 from evolabel.stages.threshold_rules.arrays import (
+    HEAVIEST_ROW,
     IS_OPEN,
     LEARNED,
     SINCE_TRIAL,
@@ -33,7 +34,6 @@ from evolabel.stages.threshold_rules.loops.ring import keep_row
 from evolabel.typing import FloatArray
 
 MEMORY = 2000.0  # rows of a node over which its sums fade
-HEAVIEST_ROW = 100.0  # weight of a row in sums and scores, at most
 EVERY = 50  # labelled rows between two turns of maintenance
 
 

@@ -8,8 +8,8 @@ again at a third of that. A locked rule still counts its rows, and keeps its ans
 import numpy as np
 
 from evolabel.engine.compile import inner, kernel
+from evolabel.stages.threshold_rules.arrays import HEAVIEST_ROW
 from evolabel.stages.threshold_rules.loops.gate import CLOSES_AT, GATE_FADE, NO_SQUARES
-from evolabel.stages.threshold_rules.loops.learn import HEAVIEST_ROW
 from evolabel.stages.written_rules.arrays import MOST_ROWS, Written, WrittenArrays
 from evolabel.stages.written_rules.loops.answer import answer_all, gate_of, has_say, holds, mentions, put_answer, unit
 from evolabel.typing import FloatArray

@@ -1,0 +1,60 @@
+"""What the stored arrays of the members must be beyond their ranges."""
+
+import numpy as np
+
+from evolabel.core.array_checks import LARGEST, check_arrays, require
+from evolabel.core.schema import stream_sizes
+from evolabel.stages.drift.arrays import (
+    BORN,
+    CORRECTED_AT,
+    CUT,
+    FACTOR,
+    HIGHEST_MEAN,
+    IS_ON,
+    LEAST_VARIANCE,
+    LOWEST_MEAN,
+    MEMBERS,
+    MOST_VARIANCE,
+    NEVER,
+    NEW_FACTOR,
+    NEW_MEAN,
+    NEW_ROWS,
+    NEW_SCATTER,
+    ON_TRIAL,
+    READ_MEAN,
+    READ_VARIANCE,
+    RENEWED,
+    ROWS,
+    SCORE_MEAN,
+    SCORE_VARIANCE,
+    SINCE_SUSPECT,
+    SLOW_START,
+    USUAL_MEAN,
+    USUAL_VARIANCE,
+)
+from evolabel.typing import Arrays
+
+
+def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
+    """Check the `arrays` of the members of `p` features and `K` labels; the fast one remembers `memory` rows."""
+    check_arrays(arrays, MEMBERS.expected(stream_sizes(p, K)))
+    clock, now = arrays["clock"], arrays["clock"][ROWS]
+    require((clock[[BORN, CUT, RENEWED]] >= NEVER) & (clock[[BORN, CUT, RENEWED]] <= now), "clock", "rows of the past")
+    require(clock[SLOW_START] >= -memory, "clock", "a memory of the slow member that began in the stream")
+    require((now >= 0) & (clock[SLOW_START] <= now), "clock", "rows of the past")
+    require(arrays["share"][0] <= 1.0, "share", "shares in [0, 1]")
+    require(arrays["alarms"][:, :, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
+    require(arrays["episode"] <= now, "episode", "rows of the past")
+    require(arrays["paired"][[0, 2]] >= 0.0, "paired", "a count and a variance of at least 0")
+    require(np.isin(arrays["trial"][IS_ON], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial")
+    require(arrays["views"][[FACTOR, NEW_FACTOR]] > 0.0, "views", "factors above 0")
+    require(arrays["readings"][CORRECTED_AT] <= now, "readings", "rows of the past")
+    variances = [SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE, SINCE_SUSPECT + 2, SINCE_SUSPECT + 3]
+    require(arrays["readings"][variances] >= 0.0, "readings", "variances of at least 0")
+    require(arrays["readings"][READ_VARIANCE:NEW_MEAN] >= 0.0, "readings", "a variance and counts of at least 0")
+    means = [SCORE_MEAN, USUAL_MEAN, READ_MEAN, NEW_MEAN, LOWEST_MEAN, HIGHEST_MEAN, SINCE_SUSPECT, SINCE_SUSPECT + 1]
+    require(np.abs(arrays["readings"][means]) <= LARGEST, "readings", f"means of at most {LARGEST:g}")
+    require(arrays["readings"][NEW_SCATTER] >= 0.0, "readings", "sums of squares of at least 0")
+    on_trial = arrays["phase"] == ON_TRIAL
+    require((arrays["trial"][IS_ON] == 1.0) | ~on_trial, "phase", "features on trial only where there is a trial")
+    require((arrays["readings"][NEW_ROWS] > 0.0) | ~on_trial, "readings", "rows of every feature on trial")
