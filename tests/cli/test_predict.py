@@ -192,3 +192,12 @@ def test_the_columns_of_the_answers_are_not_kept_twice(command, plant_model, tod
     told = command("predict", plant_model, today, "--keep", "row")
     assert told.code == 2
     assert "the answers have a column of this name" in told.err
+
+
+def test_labels_that_are_called_as_other_columns_are_told_apart(command, tmp_path):
+    file = tmp_path / "odd.csv"
+    file.write_text("heat,row,unfamiliar\n" + "".join(f"{i % 7},{i % 2},{i % 3 % 2}\n" for i in range(60)))
+    X = from_csv(file, ["row", "unfamiliar"])
+    EvolvingFuzzyClassifier().fit(X.X, X.Y).name_columns(["heat"], ["row", "unfamiliar"]).save(tmp_path / "m.model")
+    lines = command("predict", tmp_path / "m.model", file, "--labels", "row,unfamiliar").out.splitlines()
+    assert lines[0] == "row,unfamiliar,label row,label unfamiliar"

@@ -87,7 +87,7 @@ def test_the_error_about_a_file_that_lacks_too_much_names_its_version(unpacked):
     with pytest.raises(ModelFileError) as error:
         EvolvingFuzzyClassifier.load(unpacked(UNREADABLE))
     assert "class_weight is missing" in str(error.value)
-    assert f"its schema is 1, and now it is {SCHEMA}" in str(error.value)
+    assert f"it has schema 1, and this version writes schema {SCHEMA}" in str(error.value)
     assert "load it with the development version of 17 November 2026 or before that wrote it" in str(error.value)
     assert "restore" not in str(error.value)
 
@@ -120,7 +120,7 @@ def test_an_old_array_of_another_shape_is_refused(name, shape, unpacked):
     path = unpacked(HERE / "schema-1-of-18-november-classifier.gz")
     arrays, manifest = read_model_bytes(path.read_bytes())
     write_model_file(path, {**arrays, name: np.ones(shape)}, manifest)
-    with pytest.raises(ModelFileError, match="its schema is 1"):
+    with pytest.raises(ModelFileError, match="it has schema 1"):
         EvolvingFuzzyClassifier.load(path)
 
 

@@ -49,7 +49,7 @@ class QueryContext:
         self._initial: tuple[ModelContext, tuple[int, int]] | None = None  # before any answer; only saves time
 
     def of_model(self, model: Model) -> ModelContext:
-        """The context of `model` as it is."""
+        """Return the context of `model` as it is."""
         if self._known is not None and self._known.model is model:
             return self._known
         if model.warm_up is not None:  # it ends within the same model, also by an edit
@@ -63,15 +63,15 @@ class QueryContext:
         return {**self.__dict__, "_initial": None}
 
     def changes(self, model: Model) -> int:
-        """How often exploration weights for `model` have changed other than with time and learning."""
+        """Return how often exploration weights for `model` have changed other than with time and learning."""
         return self.of_model(model).new_labels.changes
 
     def urgency(self, model: Model) -> float:
-        """Factor >= 1 of the available budget: where errors of `model` repeat, an early answer corrects more rows."""
+        """Return the factor >= 1 of the budget: where errors of `model` repeat, an early answer corrects more rows."""
         return 1.0 + _URGENCY_PER_GAIN * self.of_model(model).feedback.mean_gain if self.error_feedback else 1.0
 
     def of_next(self, model: Model, rows: FloatArray) -> RowContext:
-        """The context of the next raw `rows` of the stream, for `model`."""
+        """Return the context of the next raw `rows` of the stream, for `model`."""
         _, feedback, new_labels = self.of_model(model)
         if new_labels.finished and (feedback.mean_gain == 0.0 or not self.error_feedback):
             return NO_CONTEXT
@@ -79,7 +79,7 @@ class QueryContext:
         return self.of(model, rows, np.arange(first, first + len(rows), dtype=np.int64))
 
     def of(self, model: Model, rows: FloatArray, numbers: IntArray) -> RowContext:
-        """The context of raw `rows` that have these `numbers` in the stream, for `model`."""
+        """Return the context of raw `rows` that have these `numbers` in the stream, for `model`."""
         _, feedback, new_labels = self.of_model(model)
         if model.warm_up is not None:
             return NO_CONTEXT
@@ -116,7 +116,7 @@ class QueryContext:
         self._known = known
 
     def arrays(self, model: Model) -> Arrays:
-        """The state for `model`, by name."""
+        """Return the state for `model`, by name."""
         known = self.of_model(model)
         feedback = prefixed("feedback", known.feedback.arrays())
         new_labels = prefixed("new_labels", known.new_labels.arrays())

@@ -75,7 +75,7 @@ def predict(
     check_overwriting([out], force=force)
     classifier = EvolvingFuzzyClassifier.load(model)
     kept = split_names(keep)
-    if taken := [name for name in kept if name in (_ROW, _UNFAMILIAR, *classifier.inner.label_names)]:
+    if taken := [name for name in kept if name in (_ROW, _UNFAMILIAR, *_answer_names(classifier))]:
         raise ParameterError(f"--keep {taken[0]}: the answers have a column of this name; leave it out")
     rows = samples_for(classifier, data, split_names(labels), kept)
     X = rows.dataset.X
@@ -129,6 +129,11 @@ def _describe_empty(dataset: Dataset) -> list[str]:
     return [f"{NO_FEATURE} ({where}): the answer is the base rates of the labels"]
 
 
+def _answer_names(classifier: EvolvingFuzzyClassifier) -> list[str]:
+    """Return the columns of the answers: the labels of `classifier`, apart from the columns that are always there."""
+    return [f"label {name}" if name in (_ROW, _UNFAMILIAR) else name for name in classifier.inner.label_names]
+
+
 def _table(
     classifier: EvolvingFuzzyClassifier, answers: AnyArray, columns: Mapping[str, Sequence[str]], *, marked: bool
 ) -> str:
@@ -136,7 +141,7 @@ def _table(
 
     Texts that a spreadsheet would compute begin with an apostrophe if `marked`.
     """
-    lines = [csv_line([_ROW, *columns, *(classifier.label_names_ if answers.ndim == 2 else ["class"])], marked=marked)]
+    lines = [csv_line([_ROW, *columns, *(_answer_names(classifier) if answers.ndim == 2 else ["class"])], marked=marked)]
     for row, answer in enumerate(answers):
         own = [cells[row] for cells in columns.values()]
         lines.append(csv_line([row, *own, *np.atleast_1d(answer).tolist()], marked=marked))

@@ -160,8 +160,9 @@ def _check_parts(stream: "Dataset", rows: int, cv: int) -> None:
         raise ParameterError("--initial 0 leaves nothing to search on; give the initial batch some rows, such as 0.2")
     if rows < 2 * (cv + 1):
         raise DataError(f"{rows} rows are too few for {cv} folds; use a larger initial batch or fewer folds")
-    if any(np.isnan(stream.Y[part]).all() for _, part in TimeSeriesSplit(cv).split(stream.Y[:rows])):
-        raise DataError("a fold cannot be scored, too few labels are annotated; use fewer folds or a larger batch")
+    parts = [part for fold in TimeSeriesSplit(cv).split(stream.Y[:rows]) for part in fold]
+    if any(np.isnan(stream.Y[part]).all() for part in parts):
+        raise DataError("a fold cannot be learned or scored, too few labels are annotated; use fewer folds or a larger batch")
     if np.isnan(stream.Y[rows:]).all():
         raise DataError("the rows after the initial batch have no labels to compare with; use a smaller initial batch")
 

@@ -19,7 +19,7 @@ _Cache: Any = FunctionCache
 class MachineCode(_Cache):  # type: ignore[misc]
     """numba's cache of `function` in `folder`, whose name stands for the sources of the kernel.
 
-    Files that cannot be read are compiled again, and those that cannot be written are left out.
+    Code whose files cannot be read, or are damaged, is compiled again; files that cannot be written are left out.
 
     Parameters
     ----------
@@ -33,9 +33,14 @@ class MachineCode(_Cache):  # type: ignore[misc]
 
     def load_overload(self, types: Any, target: Any) -> Any:
         """Return the code for arguments of these `types` and this `target`; None if there is none."""
-        with suppress(OSError):
+        try:
             return super().load_overload(types, target)
-        return None
+        except OSError:
+            return None
+        except Exception:  # noqa: BLE001 (whatever a damaged file leads to)
+            with suppress(OSError):
+                self.flush()  # the list of files, so that the next code is stored again
+            return None
 
     def save_overload(self, types: Any, code: Any) -> None:
         """Store `code` for arguments of these `types`, if the folder can be written to."""
