@@ -7,7 +7,7 @@ import pytest
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.answer_parts import AnswerParts, answer_parts, parts_lines
+from evolabel.explain.answer_parts import AnswerParts, answer_parts, parts_lines, recent_shares
 from evolabel.explain.outcomes import distinct_outcomes, left_out, rule_outcomes
 from evolabel.explain.shortening import reference_rows
 from evolabel.stages.drift.arrays import LINEAR
@@ -207,3 +207,17 @@ def test_fidelity_is_measured_against_the_answers_of_the_model():
     on = model.outputs(model.scaler.inverse(drawn)) >= 0.5
     own = answers(rules, drawn, mixed_weights(rules)).outputs >= 0.5
     assert clf.describe(fidelity=1.0).fidelity.labels == pytest.approx((own == on).mean())
+
+
+def test_usual_shares_of_classes_add_up_although_one_was_seen_later():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.repeat([1, 0, 1], 100)
+    clf = EvolvingFuzzyClassifier()
+    for row in range(0, 300, 20):
+        clf.partial_fit(X[row : row + 20], y[row : row + 20])
+    shares, n_rows = recent_shares(clf.inner.any_model)
+    assert n_rows == 300
+    assert dict(zip(clf.inner.label_names, shares.round(9).tolist(), strict=True)) == {
+        "0": 0.333333333,
+        "1": 0.666666667,
+    }

@@ -87,7 +87,7 @@ def test_the_error_about_a_file_that_lacks_too_much_names_its_version(unpacked):
     with pytest.raises(ModelFileError) as error:
         EvolvingFuzzyClassifier.load(unpacked(UNREADABLE))
     assert "class_weight is missing" in str(error.value)
-    assert f"it has schema 1, and this version writes schema {SCHEMA}" in str(error.value)
+    assert f"it has schema 1, this version writes schema {SCHEMA}" in str(error.value)
     assert "load it with the development version of 17 November 2026 or before that wrote it" in str(error.value)
     assert "restore" not in str(error.value)
 

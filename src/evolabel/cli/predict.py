@@ -141,7 +141,8 @@ def _table(
 
     Texts that a spreadsheet would compute begin with an apostrophe if `marked`.
     """
-    lines = [csv_line([_ROW, *columns, *(_answer_names(classifier) if answers.ndim == 2 else ["class"])], marked=marked)]
+    names = _answer_names(classifier) if answers.ndim == 2 else ["class"]
+    lines = [csv_line([_ROW, *columns, *names], marked=marked)]
     for row, answer in enumerate(answers):
         own = [cells[row] for cells in columns.values()]
         lines.append(csv_line([row, *own, *np.atleast_1d(answer).tolist()], marked=marked))

@@ -162,7 +162,9 @@ def _check_parts(stream: "Dataset", rows: int, cv: int) -> None:
         raise DataError(f"{rows} rows are too few for {cv} folds; use a larger initial batch or fewer folds")
     parts = [part for fold in TimeSeriesSplit(cv).split(stream.Y[:rows]) for part in fold]
     if any(np.isnan(stream.Y[part]).all() for part in parts):
-        raise DataError("a fold cannot be learned or scored, too few labels are annotated; use fewer folds or a larger batch")
+        raise DataError(
+            "a fold has too few annotated labels to be learned and scored; use fewer folds or a larger batch"
+        )
     if np.isnan(stream.Y[rows:]).all():
         raise DataError("the rows after the initial batch have no labels to compare with; use a smaller initial batch")
 

@@ -37,7 +37,7 @@ class MachineCode(_Cache):  # type: ignore[misc]
             return super().load_overload(types, target)
         except OSError:
             return None
-        except Exception:  # noqa: BLE001 (whatever a damaged file leads to)
+        except Exception:
             with suppress(OSError):
                 self.flush()  # the list of files, so that the next code is stored again
             return None

@@ -124,6 +124,8 @@ def recent_shares(model: Model) -> tuple[FloatArray, int]:
     t = model.thresholds.arrays
     known = t.weights[places] > 0.0
     counts, positives = known.sum(axis=0), ((t.Y[places] > 0.0) & known).sum(axis=0)
+    if model.thresholds.exclusive:  # rows from before a class was first seen are known not to be of it
+        counts[:] = counts.max()
     return np.where(counts > 0, positives / np.maximum(counts, 1), np.nan), int(places.sum())
 
 

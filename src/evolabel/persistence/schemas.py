@@ -57,7 +57,7 @@ def remedy(manifest: dict[str, Any]) -> str:
     if schema == SCHEMA:
         return "restore it from a copy"
     reader = _writer(manifest) or STEPS[schema].last_reader
-    return f"it has schema {schema}, and this version writes schema {SCHEMA}; load it with {reader}, or fit the model anew"
+    return f"it has schema {schema}, this version writes schema {SCHEMA}; load it with {reader}, or fit the model anew"
 
 
 def _writer(manifest: dict[str, Any]) -> str | None:

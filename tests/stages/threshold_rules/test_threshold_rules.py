@@ -7,6 +7,7 @@ import pytest
 from pump_stream import FEATURES, LABELS
 from written_trees import PUMP, read, texts, trees
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.stages.threshold_rules.arrays import (
     EDGE,
     FREE,
@@ -228,3 +229,21 @@ def test_a_weight_below_the_limit_is_printed_as_one(weight):
 def test_missing_values_come_first_so_that_not_has_one_meaning():
     condition = ThresholdCondition("machine", -np.inf, np.inf, 0.0, 0.0, ADMITTED_TOO, ("M-01",), excluded=True)
     assert condition.words() == "machine is missing or not M-01"
+
+
+def test_a_leaf_whose_rows_have_faded_has_the_share_that_it_answers():
+    """The label is on in the first half of each hundred rows, and a clock is among the features."""
+    rng, rows = np.random.default_rng(0), np.arange(400)
+    X = rng.normal(size=(400, 3))
+    X[:, 0] = rows
+    clf = EvolvingFuzzyClassifier().partial_fit(X, (rows % 100 < 50)[:, None].astype(float))
+    faded = 0
+    for label in clf.rules_.thresholds:
+        for rule in label.rules:
+            if rule.support < 1.0:
+                faded += 1
+                assert rule.share < 0.5
+        assert all(rule.support >= 0.5 for rule in label.rules[: label.n_shown])
+    assert faded > 0
+    assert clf.predict(X[:50]).mean() == 0.0
+    assert "THEN label0 (100 %, 0 samples" not in str(clf.explain(X[0]))

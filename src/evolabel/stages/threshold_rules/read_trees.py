@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evolabel.engine.compile import interpreted
 from evolabel.stages.protocols import Model
 from evolabel.stages.sensors.stage import sensor_corrections
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, SAY, ThresholdArrays
@@ -17,6 +18,7 @@ from evolabel.stages.threshold_rules.leaves import (
     seen_missing,
     tree_relevance,
 )
+from evolabel.stages.threshold_rules.loops.answer import mean_label
 from evolabel.stages.threshold_rules.words import (
     ADMITTED_TOO,
     LIKELY_FROM,
@@ -30,6 +32,11 @@ from evolabel.stages.threshold_rules.words import (
 from evolabel.typing import BoolArray, FloatArray
 from evolabel.words.corrected_names import Corrections, note_on
 from evolabel.words.text_columns import FALSE, column_and_value, flag_features, text_columns
+
+_LEAST_SUPPORT = 1e-12  # by which a share is divided
+_LEAST_SHOWN = 0.5  # samples of a leaf that is printed: fewer are printed as 0
+
+_mean_label = interpreted(mean_label)
 
 LONG_ENOUGH = 200  # labelled rows from which on it is worth saying that no threshold was found
 
@@ -84,8 +91,17 @@ class TreeReader:
         return k if k in self.open_labels else None
 
     def boxes(self, k: int) -> list[Box]:
-        """Return the leaves of tree `k` as boxes, strips beside an edge joined."""
-        return join_strips(self.arrays, k, self.gaps)
+        """Return the leaves of tree `k` as boxes, strips beside an edge joined.
+
+        The share of a leaf whose rows have faded to less than one is what it answers: nearly the share of its parent.
+        """
+        return [self._as_answered(k, box) for box in join_strips(self.arrays, k, self.gaps)]
+
+    def _as_answered(self, k: int, box: Box) -> Box:
+        if box.support >= 1.0:
+            return box
+        support = max(box.support, _LEAST_SUPPORT)
+        return box.with_samples(support, support * _mean_label(k, box.leaf, self.arrays))
 
     def rule(self, k: int, box: Box, number: int | None = None) -> ThresholdRule | None:
         """Return the `box` of tree `k` as a rule with this `number`, or that of its leaf; None where no row is in it.
@@ -173,9 +189,9 @@ class TreeReader:
         weights, positive = t.weights[used, k], t.Y[used, k] > 0
         usual = float(weights @ positive / max(weights.sum(), 1e-300))
         least = LIKELY_FROM if any(box.share >= LIKELY_FROM for _, box in found) else max(usual, 1e-300)
-        found.sort(key=lambda pair: (pair[1].share < least, -pair[1].support))
-        shown = [box for _, box in found if box.share >= least]
-        others = [box for _, box in found if box.share < least]
+        found.sort(key=lambda pair: (not _is_shown(pair[1], least), -pair[1].support))
+        shown = [box for _, box in found if _is_shown(box, least)]
+        others = [box for _, box in found if not _is_shown(box, least)]
         support = sum(box.support for box in others)
         share = sum(box.positives for box in others) / max(support, 1e-300)
         rest_label, rest_share = self._likely(k, share)
@@ -195,6 +211,11 @@ class TreeReader:
         for features in self.columns.values():
             found[features] = found[features].any()
         return np.asarray(found)
+
+
+def _is_shown(box: Box, least: float) -> bool:
+    """Return whether the share of `box` is at `least` this, of samples that have not faded."""
+    return box.share >= least and box.support >= _LEAST_SHOWN
 
 
 def tree_reader(model: Model, feature_names: list[str], label_names: list[str]) -> TreeReader | None:
