@@ -39,6 +39,9 @@ class UndoBeside(StateBeside):
     def __init__(self, connection: Connection, project_id: int, plan: UndoPlan) -> None:
         super().__init__()
         self.plan = plan
+        starts = [record.entry.payload for record in find_kinds(connection, project_id, ("epoch.started",))]
+        self._absent = {seq for payload in starts for seq in payload.get("left_out", ())}
+        """Acts that a start has left out, so that the live model is without them as well."""
         for seq in reversed([seq for seq in snapshot_seals(connection, project_id) if seq < plan.first]):
             snapshot = read_snapshot(connection, project_id, seq)
             if (state := loaded_state(snapshot)) is not None:
@@ -48,7 +51,7 @@ class UndoBeside(StateBeside):
     def apply(self, state: ProjectState, record: Record) -> None:
         """Change `state` by `record`, unless the plan leaves it out; ConflictError if it builds on the act."""
         entry, act = record.entry, self.plan.act.seq
-        if record.seq in self.plan.skipped:
+        if record.seq in self.plan.skipped | self._absent:
             return
         if entry.kind in (REPLACED, REBUILT):
             raise ConflictError("later-acts", f"act {act} cannot be undone: record {record.seq} replaced the model")

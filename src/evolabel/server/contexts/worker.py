@@ -320,6 +320,7 @@ class Worker:
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": last_start.stopped or restored.last_at}
+        payload |= {"left_out": restored.left_out} if restored.left_out else {}
         entries = [("epoch.started", payload)]
         if changed := last_start.versions != versions():
             entries.insert(0, ("library.changed", {"from": last_start.versions, "to": versions()}))
