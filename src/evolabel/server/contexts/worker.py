@@ -113,10 +113,12 @@ class Worker:
 
         `body_hash` is that of its request.
 
-        BusyError if too many jobs wait or the worker stops.
+        BusyError if too many jobs wait or the worker stops; the future has one if the project cannot be served.
         """
         job = Job(verb, rows, body_hash, Future())
         self._queue.put(job)
+        if self.refusal:
+            self.refuse(self.refusal)
         return job.result
 
     def call(self, verb: Verb) -> Any:
@@ -145,9 +147,18 @@ class Worker:
     def check_begun(self) -> None:
         """Raise BusyError unless jobs are taken: while the state is made from the log, or where it cannot be made."""
         if self.refusal:
-            raise BusyError("not-served", f"the project cannot be served: {self.refusal}")
+            raise self._not_served()
         if not self.is_begun:
             raise BusyError("starting", "the project is being made ready; send the request again in a few seconds")
+
+    def refuse(self, why: str) -> None:
+        """Refuse the jobs that wait, and those that come, because the project cannot be served; `why` is the cause."""
+        self.refusal = why
+        while jobs := self._queue.take(0.0):
+            refuse_all(jobs, self._not_served())
+
+    def _not_served(self) -> BusyError:
+        return BusyError("not-served", f"the project cannot be served: {self.refusal}")
 
     def begin_stop(self) -> None:
         """Take no further jobs, so that several workers finish at the same time."""
@@ -312,7 +323,7 @@ class Worker:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:
             last_start = find_last_start(connection, self.project.id)
-            restored = restore(connection, self.project.id, self.head.epoch, self._queue.check_open)
+            restored = restore(connection, self.project.id, self.head.epoch, self._check_beginning)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
             self.leases.restore(read_leases(connection, self.project.id))
         self._read_names()
@@ -330,6 +341,11 @@ class Worker:
         self.feed.publish(records, restored.state)
         if changed or restored.replayed:  # else the next start would replay as many records
             self._snapshots.begin(restored.state, self.head, at, "library" if changed else cause)
+
+    def _check_beginning(self) -> None:
+        """Raise BusyError if the worker is stopped before it has taken any job; those it has taken are finished."""
+        if not self.is_begun:
+            self._queue.check_open()
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""
