@@ -177,7 +177,7 @@ def load_state(snapshot: Snapshot) -> ProjectState:
     return state
 
 
-def loaded_state(snapshot: Snapshot) -> ProjectState | None:
+def find_state(snapshot: Snapshot) -> ProjectState | None:
     """Return the state in `snapshot`, or None if it cannot be read."""
     try:
         return load_state(snapshot)

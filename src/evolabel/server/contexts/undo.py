@@ -15,7 +15,7 @@ from evolabel.server.contexts.acts import UNDO_KINDS, UndoPlan, plan_undo, shown
 from evolabel.server.contexts.beside import RECORDS_A_SECOND, StateBeside
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.model_records import NEW_MODEL_KINDS, REBUILT, REPLACED, blob_hash
-from evolabel.server.contexts.replay import loaded_state
+from evolabel.server.contexts.replay import find_state
 from evolabel.server.contexts.rule_acts import UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
@@ -44,7 +44,7 @@ class UndoBeside(StateBeside):
         """Acts that a start has left out, so that the live model is without them as well."""
         for seq in reversed([seq for seq in snapshot_seals(connection, project_id) if seq < plan.first]):
             snapshot = read_snapshot(connection, project_id, seq)
-            if (state := loaded_state(snapshot)) is not None:
+            if (state := find_state(snapshot)) is not None:
                 self.state, self.seq, self.chain = state, seq, snapshot.chain
                 break
 
