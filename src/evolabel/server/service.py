@@ -188,7 +188,7 @@ class Service:
                 return
 
     def _begin_all(self) -> None:
-        """Make a worker for every project that has none, and begin them, and those that have failed, in a few threads."""
+        """Begin the workers of all projects that have none or a refused one, in a few threads."""
         term, waiting = self.pen.term, SimpleQueue[Worker]()
         with self._turn:
             with reading(self.reader) as connection:

@@ -94,9 +94,8 @@ def test_a_fetch_without_an_answer_does_not_stop_later_ones(serve, visit):
     worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
     page, hanging = visit(service, url, omar), []
     page.clock.install(time=0)
-    page.add_init_script(
-        "AbortSignal.timeout = ms => { const it = new AbortController(); setTimeout(() => it.abort(), ms); return it.signal; }"
-    )
+    by_this_clock = "const it = new AbortController(); setTimeout(() => it.abort(), ms); return it.signal"
+    page.add_init_script(f"AbortSignal.timeout = ms => {{ {by_this_clock} }}")
     page.goto("/p/pumps")
     page.wait_for_selector("#following:not([hidden])", state="attached")
     page.route(f"{url}/p/pumps", lambda route: route.continue_() if hanging else hanging.append(route))

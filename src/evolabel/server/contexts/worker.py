@@ -15,14 +15,15 @@ from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError, StatementError
+from sqlalchemy.exc import SQLAlchemyError
 
 from evolabel.errors import EvolabelError
+from evolabel.server.contexts.batch_errors import as_busy, cannot_apply, may_be_of_one_job
 from evolabel.server.contexts.counters import WorkerCounters
 from evolabel.server.contexts.desk import Desk, TornError
 from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
-from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
+from evolabel.server.contexts.jobs import BusyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.limits import DEFAULT_LIMITS, ServiceLimits
 from evolabel.server.contexts.model_records import MODEL_KINDS
@@ -41,7 +42,7 @@ from evolabel.server.store.canonical import canonical
 from evolabel.server.store.failures import failures_of, store_failure
 from evolabel.server.store.lease_rows import read_leases, write_leases
 from evolabel.server.store.log import Head, NewRecord, Record
-from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading, store_problem
+from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
 from evolabel.server.store.snapshots import ACT
@@ -178,12 +179,12 @@ class Worker:
         while not self._queue.stopping or len(self._queue):
             jobs = self._queue.take(self._seconds_until_due())
             error = self._try(jobs)
-            if error is not None and len(jobs) > 1 and _may_be_of_one_job(error):
+            if error is not None and len(jobs) > 1 and may_be_of_one_job(error):
                 for job in jobs:
                     if not job.result.done():
-                        refuse_all([job], _as_busy(self._try([job])))
+                        refuse_all([job], as_busy(self._try([job])))
             elif error is not None:
-                refuse_all(jobs, _as_busy(error))
+                refuse_all(jobs, as_busy(error))
         self._finish()
 
     def _finish(self) -> None:
@@ -280,7 +281,7 @@ class Worker:
     def _result(self, desk: Desk, job: Job) -> Any:
         """Return what the verb of `job` returns; CannotApplyError if its body has failed twice before."""
         if job.body_hash is not None and self.failures.get(job.body_hash, 0) >= _MOST_TRIES:
-            raise _cannot_apply()
+            raise cannot_apply()
         return job.verb(desk)
 
     def _commit(self, entries: list[NewRecord], files: Mapping[int, bytes] = MappingProxyType({})) -> list[Record]:
@@ -361,7 +362,7 @@ class Worker:
         if broken.job is not None:
             final = key is None or self.failures[key] >= _MOST_TRIES
             again = BusyError("rebuilding", "the request failed inside the learner; send it once more")
-            broken.job.settle(_cannot_apply() if final else again)
+            broken.job.settle(cannot_apply() if final else again)
 
     def _store_leases(self) -> None:
         """Write the leases that were given or ended; they are hints, so requests do not wait for it."""
@@ -384,33 +385,6 @@ class _BrokenError(Exception):
         super().__init__(cause)
         self.key = key
         self.job = job
-
-
-def _cannot_apply() -> CannotApplyError:
-    return CannotApplyError("the learner cannot learn from this request; do not send it again")
-
-
-def _may_be_of_one_job(error: Exception) -> bool:
-    """Return whether `error` may come from what one job brought, so that the others can succeed without it."""
-    return isinstance(error.__cause__ or error, StatementError) and not _is_full(error)
-
-
-def _is_full(error: Exception) -> bool:
-    """Return whether `error` says that the disk is full."""
-    return any(sign in str(error) for sign in ("disk is full", "No space left"))
-
-
-def _as_busy(error: Exception | None) -> BusyError:
-    """Return the answer to requests whose batch has failed by `error`."""
-    if isinstance(error, BusyError):
-        return error
-    if isinstance(error, NotWriterError):
-        return BusyError("standby", str(error))
-    if isinstance(error, StoreError):
-        if _is_full(error):
-            return BusyError("disk-full", f"{error}; the request can be sent again")
-        return BusyError(*store_problem(error))
-    return BusyError("rebuilding", "the model is being read again; try again in a second")
 
 
 def _now() -> int:
