@@ -144,6 +144,21 @@ def test_a_table_that_differs_from_the_log_is_found(filled_file, tmp_path, monke
         verified(url, replay=False)
 
 
+def test_verify_reads_the_other_projects_where_one_is_not_whole(sqlite, start, capsys):
+    service = start(sqlite)
+    for slug in ("aa", "zz"):
+        service.create_project(new_project()._replace(slug=slug))
+    for worker in service.workers.values():
+        run(worker, samples(5))
+    service.stop()
+    change(sqlite, "DELETE FROM sample WHERE project_id < 3 AND number = 3")
+    assert run_command(["serve", "verify", "--database", str(sqlite)]) != 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("zz: ")
+    for slug in ("pumps", "aa"):
+        assert f"{slug}: the table sample differs from the log" in printed.err
+
+
 def test_snapshots_that_are_kept():
     now = int(datetime(2026, 3, 20, 12, tzinfo=UTC).timestamp() * 1e6)
     hours = {seq: now - (4800 - seq) * DAY // 24 for seq in range(1, 4801)}  # one an hour, 200 days

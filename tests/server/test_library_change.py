@@ -12,7 +12,9 @@ from evolabel.cli.app import run_command
 from evolabel.errors import StateError
 from evolabel.server.contexts import reading
 from evolabel.server.contexts.replay import ReplayError, apply_record, restore, versions
+from evolabel.server.contexts.rule_acts import change_rules
 from evolabel.server.contexts.state import ProjectState
+from evolabel.server.contexts.undo import undo_act
 from evolabel.server.ops.backup import back_up
 from evolabel.server.ops.verify import verify_database
 from evolabel.server.service import Service
@@ -20,7 +22,8 @@ from evolabel.server.store.engines import read_url
 from evolabel.server.store.log import NewRecord, Record, find_kinds
 from evolabel.server.store.snapshots import snapshot_seals
 from server.pumps import call, run, samples, seal, send
-from server.test_acts import LOW, act, train
+from server.test_acts import EVA, LOW, act, numbers, shown, train
+from server.test_start import forget_snapshots
 
 
 def kinds(service):
@@ -156,6 +159,51 @@ def test_an_act_on_a_rule_that_is_another_one_here_is_left_out(sqlite, start, tm
     assert start(url).workers["pumps"].state.seen == 90
     found = verify_database(url, from_start=True)["pumps"].replay
     assert "left_out" in found.first
+
+
+def without(kind, form=None):
+    """A change of rules that refuses acts of this kind, with this form."""
+
+    def change(learner, asked, payload):
+        if asked == kind and payload.get("form") == form:
+            raise StateError("there is no such rule")
+        return change_rules(learner, asked, payload)
+
+    return change
+
+
+def test_an_act_on_a_number_that_is_of_another_rule_here_is_left_out(sqlite, start, tmp_path, monkeypatch):
+    worker = start(sqlite).workers["pumps"]
+    train(worker)
+    forms = [f"IF pressure BELOW -{limit} THEN leak LIKELY" for limit in (400, 500, 600)]
+    first, second, _ = [act(worker, "rule.added", {"form": form})["rule"] for form in forms]
+    edited = act(worker, "rule.edited", {"rule": second, "form": "IF flow BELOW -500 THEN leak LIKELY"})
+    undo_act(worker, edited["seq"], EVA)
+    deleted = act(worker, "rule.deleted", {"rule": first})
+    back_up(sqlite, tmp_path / "crashed.db")
+    url = read_url(f"sqlite:///{tmp_path}/crashed.db")
+    forget_snapshots(url)
+    monkeypatch.setattr("evolabel.server.contexts.state.change_rules", without("rule.added", forms[0]))
+    service = start(url)
+    again = service.workers["pumps"]
+    rules = [shown(again, number)["form"] for number in numbers(again)]
+    assert [sum(rule.startswith(form.split(" THEN")[0]) for rule in rules) for form in forms] == [0, 1, 1]
+    with service.reader.connect() as connection:
+        left_out = find_kinds(connection, 1, ("epoch.started",))[-1].entry.payload["left_out"]
+    assert left_out[-3:] == [edited["seq"], edited["seq"] + 1, deleted["seq"]]
+
+
+def test_an_act_that_a_start_left_out_does_not_stop_an_undo(sqlite, start, tmp_path, monkeypatch):
+    worker = start(sqlite).workers["pumps"]
+    train(worker)
+    one, other = sorted(numbers(worker))[:2]
+    deleted = act(worker, "rule.deleted", {"rule": one})
+    act(worker, "rule.locked", {"rule": other})
+    back_up(sqlite, tmp_path / "crashed.db")
+    monkeypatch.setattr("evolabel.server.contexts.state.change_rules", without("rule.locked"))
+    again = start(read_url(f"sqlite:///{tmp_path}/crashed.db")).workers["pumps"]
+    undo_act(again, deleted["seq"], EVA)
+    assert one in numbers(again)
 
 
 def test_an_unexpected_error_does_not_end_the_watch_over_the_database(sqlite, monkeypatch):

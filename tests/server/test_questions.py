@@ -45,6 +45,15 @@ def test_questions_are_listed_by_status(service):
     assert client.get(QUESTIONS, params={"status": "lost"}).status_code == 422
 
 
+def test_a_question_whose_answer_can_be_taken_back_does_not_wait_for_another_person(sqlite, start):
+    service = start(sqlite, hold_seconds=3600)
+    number, _ = ask(service, 1)
+    client = annotator(service)
+    client.put(f"{QUESTIONS}/{number}/answer", json={"answers": {"leak": True, "wear": True}})
+    assert statuses(client) == [(number, "open")]
+    assert statuses(client, status="partly") == []
+
+
 def test_leases_outlive_a_restart(service, database, start):
     number, _ = ask(service, 1)
     worker = service.workers["pumps"]

@@ -7,7 +7,8 @@ import pytest
 
 from evolabel.core.events import Event
 from evolabel.server.contexts import verbs
-from evolabel.server.web.rule_rows import PartsRow, life_line, parts_rows
+from evolabel.server.contexts.rule_list import rule_list
+from evolabel.server.web.rule_rows import PartsRow, life_line, parts_rows, why_unclaimed
 from server.people import add_person, browser, post
 from server.pumps import ANNA, call, samples
 
@@ -53,6 +54,20 @@ def test_parts_are_grouped_by_their_shares():
         PartsRow("a, c", [("linear", 100), ("rules", 0)]),
         PartsRow("b", [("thresholds", 40), ("rules", 30), ("linear", 30)]),
     ]
+    assert parts_rows({"a": dict.fromkeys(some, 0.0)}) == [PartsRow("a", [])]
+
+
+@pytest.mark.parametrize(("by_rules", "reason"), [((0.2, 0.5), "parts"), ((0.6, 1.0), "model"), ((0.0, 0.6), "both")])
+def test_a_rule_without_a_label_has_the_reason(eva, monkeypatch, by_rules, reason):
+    shares = {str(i): {"rules": rules} for i, rules in enumerate(by_rules)}
+    assert why_unclaimed(shares) == reason
+    silent = [{**rule, "labels": []} for rule in call(eva.service.workers["pumps"], lambda desk: rule_list(desk.state))]
+    monkeypatch.setattr("evolabel.server.web.rule_rows.rule_list", lambda state: silent)
+    monkeypatch.setattr("evolabel.server.web.rule_rows.label_parts", lambda state: shares)
+    page = eva.get("/p/pumps/rules").text
+    said = set(re.findall('<li class="quiet">no label now: (.*?)</li>', page))
+    others, whole = "other parts of the model answer", "the whole model predicts otherwise here"
+    assert said == {{"parts": others, "model": whole, "both": f"{others}, or {whole}"}[reason]}
 
 
 def test_an_expert_writes_previews_locks_and_undoes_after_learning(eva):
@@ -141,7 +156,9 @@ def test_tabs_and_pages_by_role(eva):
 def test_a_project_without_rules_says_when_they_come(sqlite, start):
     service = start(sqlite)
     client = browser(service, add_person(service, "eva", "expert"))
-    assert "No rules yet" in client.get("/p/pumps/rules").text
+    page = client.get("/p/pumps/rules").text
+    assert "No rules yet" in page
+    assert "<b>leak, wear</b>: the shares of the labels so far, because there are no rules yet" in page
     wrong = save(client)
     assert wrong.status_code == 422
 

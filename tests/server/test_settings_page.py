@@ -110,6 +110,16 @@ def test_a_change_that_is_not_in_the_audit_table_is_an_error_in_the_log(service,
     assert line.request_id
 
 
+def test_an_unexpected_error_of_the_audit_table_leaves_the_response_as_it_is(omar, caplog, monkeypatch):
+    def fail(*arguments, **facts):
+        raise KeyError("gone")
+
+    monkeypatch.setattr("evolabel.server.store.audit.write_audit", fail)
+    assert post(omar, SETTINGS, act="asking", budget="20").status_code == 303
+    (line,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert line.exc_info
+
+
 def test_an_error_keeps_the_menu_of_the_project_for_its_members(service, omar):
     page = omar.get("/p/pumps/samples/99")
     assert page.status_code == 404

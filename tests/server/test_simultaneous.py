@@ -143,6 +143,26 @@ def test_an_answer_that_is_held_when_the_question_closes_is_a_correction(sqlite,
     assert closed(worker, first)["annotators"] == ["anna"]
     (kept,) = corrections(worker)
     assert (kept["person"], kept["answers"], kept["note"], kept["revision"]) == (bob, {"leak": 0}, "loud", 2)
+    assert "correction" not in worker.counters.responses  # the service has made it of an answer that is counted
+
+
+def test_an_answer_that_changes_in_the_batch_that_closes_the_question_is_one_correction(sqlite, start):
+    service = start(sqlite, hold_seconds=3600)
+    worker, (anna, bob, *_) = service.workers["pumps"], five_people(service)
+    ask(service, 6)
+    first, *others = worker.state.open
+    for person in (anna, bob):
+        call(worker, verbs.give_answer, first, {"leak": person == anna}, Origin(person))
+
+    def one_batch(desk):
+        for number in others:  # the fifth later answer makes the first one final
+            verbs.give_answer(desk, number, {"leak": True}, Origin(anna))
+        return verbs.give_answer(desk, first, {"leak": True}, Origin(bob))
+
+    assert worker.call(one_batch)["status"] == "correction"
+    assert closed(worker, first)["annotators"] == ["anna"]
+    (kept,) = corrections(worker)
+    assert (kept["person"], kept["answers"], kept["revision"]) == (bob, {"leak": 1}, 2)
 
 
 def test_a_refusal_beside_an_answer_stays_a_refusal(sqlite, start):

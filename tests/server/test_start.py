@@ -9,6 +9,8 @@ from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
 from evolabel.server.contexts import replay, verbs, worker
+from evolabel.server.contexts.desk import TornError
+from evolabel.server.contexts.jobs import BusyError
 from evolabel.server.security.first_token import create_token
 from evolabel.server.service import Service
 from evolabel.server.store.log import LogError
@@ -125,7 +127,69 @@ def test_a_project_that_cannot_be_made_is_named_with_its_error(stored, monkeypat
     assert (refused.status_code, refused.json()["type"]) == (503, "/problems/not-served")
     assert "record 7 was altered" in refused.json()["detail"]
     assert client.get(SHORT).status_code == 200
+    with pytest.raises(BusyError, match="record 7 was altered"):
+        service.workers["pumps"].submit(lambda desk: None).result(10)
     service.stop()
+
+
+@on_sqlite
+def test_a_job_that_waits_for_a_project_that_cannot_be_made_is_refused(stored, monkeypatch):
+    def restore(*others):
+        job.append(service.workers["pumps"].submit(lambda desk: None))
+        raise LogError("record 7 was altered; restore a backup")
+
+    job = []
+    monkeypatch.setattr(worker, "restore", restore)
+    service = Service(stored[0])
+    service.start()
+    with pytest.raises(BusyError, match="record 7 was altered"):
+        job[0].result(10)
+    service.stop()
+
+
+@on_sqlite
+def test_a_project_that_could_not_be_made_is_tried_again_in_the_next_term(stored, monkeypatch):
+    genuine = replay.restore
+
+    def restore(connection, project_id, *others):
+        if project_id == 1:
+            raise KeyError("gone")
+        return genuine(connection, project_id, *others)
+
+    monkeypatch.setattr("evolabel.server.service._PING_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "restore", restore)
+    service = Service(stored[0])
+    service.start()
+    assert service.workers["pumps"].refusal
+    monkeypatch.setattr(worker, "restore", genuine)
+    service.pen.close()
+    try:
+        wait_for(lambda: service.workers["pumps"].is_ready)
+        assert not service.workers["pumps"].refusal
+        assert call(service.workers["pumps"], lambda desk: desk.state.seen) == 30
+    finally:
+        service.stop()
+
+
+def test_a_stop_during_a_recovery_finishes_the_jobs_that_were_taken(sqlite, start, monkeypatch):
+    project, genuine = start(sqlite).workers["pumps"], replay.restore
+    run(project, samples(3))
+
+    def restore(*others):
+        project.begin_stop()
+        return genuine(*others)
+
+    def tear(desk):
+        go_on.wait(30)
+        raise TornError("torn")
+
+    monkeypatch.setattr(worker, "restore", restore)
+    go_on = threading.Event()
+    project.submit(lambda desk: go_on.wait(30))
+    project.submit(tear)
+    taken = project.submit(lambda desk: verbs.send_samples(desk, [samples(4)[3][0]], ANNA))
+    go_on.set()
+    assert taken.result(30)["results"][0]["number"] == 4
 
 
 def forget_snapshots(url):

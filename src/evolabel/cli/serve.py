@@ -129,9 +129,13 @@ def verify(
     """
     url = database_url(database)
     from evolabel.server.contexts.replay import ReplayError
-    from evolabel.server.ops.verify import verify_database
+    from evolabel.server.ops.verify import UnverifiedError, verify_database
 
-    found = verify_database(url, from_start=from_start, replay=not without_replay)
+    try:
+        found = verify_database(url, from_start=from_start, replay=not without_replay)
+    except UnverifiedError as error:
+        _print_verified(error.found)
+        raise
     _print_verified(found)
     if different := [slug for slug, verified in found.items() if verified.replay and verified.replay.different]:
         raise ReplayError(

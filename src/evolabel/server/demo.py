@@ -1,6 +1,7 @@
 """A pump station to look at: samples of three pumps arrive, and a simulated annotator answers some of the questions."""
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.service import NewProject, Service
 from evolabel.server.store.people import find_or_insert_person, set_member
+
+logger = logging.getLogger("evolabel.server")
 
 SLUG = "pumps"
 ANNOTATOR = "robin"
@@ -91,7 +94,11 @@ class Demo:
         self._thread.join(10.0)
 
     def _run(self) -> None:
-        seen = self._worker.submit(reading.show_project).result()["samples"]
+        try:
+            seen = self._worker.call(reading.show_project)["samples"]
+        except EvolabelError as error:
+            logger.error("the demonstration sends no samples: %s", error)
+            return
         stream, rng = pump_samples(), np.random.default_rng(seen)
         for number, (sample, truth) in enumerate(stream):
             if number < seen:

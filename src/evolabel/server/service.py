@@ -188,15 +188,19 @@ class Service:
                 return
 
     def _begin_all(self) -> None:
-        """Make a worker for every project that has none, and begin them in a few threads."""
+        """Begin the workers of all projects that have none or a refused one, in a few threads."""
         term, waiting = self.pen.term, SimpleQueue[Worker]()
         with self._turn:
             with reading(self.reader) as connection:
                 projects = list_projects(connection)
             for project in projects:
-                if project.slug not in self.workers:
+                worker = self.workers.get(project.slug)
+                if worker is None:
                     self.workers[project.slug] = worker = Worker(project, self.pen, self.reader, self.limits)
-                    waiting.put(worker)
+                elif not worker.refusal:
+                    continue
+                worker.refusal = ""
+                waiting.put(worker)
         self._begun_term = term
         for _ in range(min(waiting.qsize(), _BEGUN_AT_ONCE)):
             thread = threading.Thread(target=self._begin_waiting, args=(waiting,), name="begin", daemon=True)
@@ -224,7 +228,7 @@ class Service:
             except Exception as error:  # the others are served
                 is_known = isinstance(error, EvolabelError)
                 logger.error("project %s is not served: %s", slug, error, exc_info=not is_known)
-                worker.refusal = str(error) if is_known else f"{type(error).__name__}: {error}"
+                worker.refuse(str(error) if is_known else f"{type(error).__name__}: {error}")
                 return
 
     def _follow_all(self) -> None:
@@ -254,11 +258,12 @@ class Service:
         if self._pinger.is_alive():
             self._pinger.join(_STOP_SECONDS)
         self._stop_following(max(deadline - time.monotonic(), 0.0))
-        for worker in self.workers.values():
+        workers = list(self.workers.values())
+        for worker in workers:
             worker.begin_stop()
         for thread in self._beginners:
             thread.join(max(deadline - time.monotonic(), 0.0))
-        for worker in self.workers.values():
+        for worker in workers:
             worker.stop(max(deadline - time.monotonic(), 0.0))
         self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log
         self.pen.close()

@@ -53,7 +53,7 @@ def test_several_changes_within_a_short_time_are_one_fetch(serve, visit):
     page.on("request", lambda request: fetched.append(request.url) if request.resource_type == "fetch" else None)
     page.goto("/p/pumps")
     page.wait_for_selector("#following:not([hidden])", state="attached")
-    page.clock.pause_at(600_000)
+    page.clock.pause_at(45_000)
     page.evaluate("seen = 0; document.addEventListener('evolabel', event => { seen += event.detail.name === 'act' })")
     for is_paused in (True, False, True):
         call(worker, verbs.set_paused, ANNA, paused=is_paused)
@@ -62,8 +62,49 @@ def test_several_changes_within_a_short_time_are_one_fetch(serve, visit):
     assert fetched == []
     page.clock.run_for(5000)
     page.wait_for_selector("text=Asking is paused")
-    page.clock.run_for(60_000)
+    page.clock.run_for(45_000)
     assert fetched == [f"{url}/p/pumps"]
+
+
+def test_a_page_without_news_is_fetched_once_a_minute_while_it_is_seen(serve, visit):
+    service, url = serve()
+    omar = add_person(service, "omar", "operator")
+    page, fetched = visit(service, url, omar), []
+    page.clock.install(time=0)
+    page.on("request", lambda request: fetched.append(request.url) if request.resource_type == "fetch" else None)
+    page.goto("/p/pumps")
+    page.wait_for_selector("#following:not([hidden])", state="attached")
+    page.clock.pause_at(50_000)
+    for n in (1, 2):
+        while len(fetched) < n:
+            page.clock.run_for(10_000)
+            page.wait_for_timeout(100)  # in which the page takes what was fetched
+        assert page.evaluate("Date.now()") >= n * 60_000
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
+    page.clock.run_for(600_000)
+    assert len(fetched) == 2
+    page.evaluate("delete document.hidden")
+    with page.expect_response(f"{url}/p/pumps"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.clock.run_for(3000)
+
+
+def test_a_fetch_without_an_answer_does_not_stop_later_ones(serve, visit):
+    service, url = serve()
+    worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
+    page, hanging = visit(service, url, omar), []
+    page.clock.install(time=0)
+    by_this_clock = "const it = new AbortController(); setTimeout(() => it.abort(), ms); return it.signal"
+    page.add_init_script(f"AbortSignal.timeout = ms => {{ {by_this_clock} }}")
+    page.goto("/p/pumps")
+    page.wait_for_selector("#following:not([hidden])", state="attached")
+    page.route(f"{url}/p/pumps", lambda route: route.continue_() if hanging else hanging.append(route))
+    call(worker, verbs.set_paused, ANNA, paused=True)
+    while not hanging:
+        page.wait_for_timeout(20)
+    page.clock.fast_forward(100_000)
+    page.clock.fast_forward(100_000)
+    page.wait_for_selector("text=Asking is paused")
 
 
 def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):

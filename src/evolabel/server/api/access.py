@@ -100,7 +100,7 @@ class Access:
 
         def write() -> None:
             with (
-                contextlib.suppress(NotWriterError, StoreError),  # the request needs it not
+                contextlib.suppress(NotWriterError, StoreError),  # the request goes on without it
                 self.service.pen.transaction() as connection,
             ):
                 touch_token(connection, token_id, now)

@@ -30,9 +30,9 @@ async def get_questions(
 ) -> dict[str, Any]:
     """Return the open questions, freshest first, at most `limit` of them; or those of a `status`, by number.
 
-    Without an answer a question is `open`, or `taken` while a person looks at it; `partly` answered ones need another
-    person; the others are closed. With a `status`, only numbers above `after` are returned; `next` is the number to
-    give as `after` for the next page, null at the end.
+    A question is `open`, also while its answers can be taken back, or `taken` while a person looks at it; `partly`
+    answered ones need another person; the others are closed. With a `status`, only numbers above `after` are returned;
+    `next` is the number to give as `after` for the next page, null at the end.
     """
     worker, identity = access_of(request).enter(request, slug)
     if status is None or status in reading.WAITING:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.model_records import NEW_MODEL_KINDS
-from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, has_inverse, touched_rules, try_act
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, conditions_of, has_inverse, touched_rules, try_act
 from evolabel.server.contexts.state import Facts
 from evolabel.server.contexts.verbs import ConflictError, UnknownError, check_same_body
 from evolabel.server.store.log import Record
@@ -130,7 +130,9 @@ def undo_by_inverse(desk: Desk, seq: int, origin: Origin) -> Facts:
     plan = plan_undo(desk.of_kinds(UNDO_KINDS), seq)
     if plan.way != "inverse":
         raise DataError(f"act {seq} is undone by replay, not by an inverse")
-    payload = {"seq": seq, "way": "inverse", "inverse": plan.act.entry.outcome["inverse"]}
+    inverse = plan.act.entry.outcome["inverse"]
+    conditions = conditions_of(desk.state.learner, inverse)
+    payload = {"seq": seq, "way": "inverse", "inverse": inverse, "conditions": conditions}
     try_act(desk.state.learner, UNDONE, payload)
     desk.record(UNDONE, payload, origin)
     desk.snapshot = True

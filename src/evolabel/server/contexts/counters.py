@@ -18,7 +18,7 @@ class WorkerCounters:
         self.held: Counter[str] = Counter()
         self.closed: Counter[str] = Counter()
         self.responses: Counter[str] = Counter()
-        """Records of what people sent, by kind: a changed answer is one more."""
+        """Records of what people sent, by kind: a changed answer is one more, the service's own corrections are not."""
         self.rebuilds: Counter[str] = Counter()
         self.batches = 0
         self.apply_seconds = 0.0
@@ -46,7 +46,7 @@ class WorkerCounters:
                 self.held[entry.outcome["held"]] += 1
             if (question := entry.outcome["question"]) is not None:
                 self.asked.update({reason for why in question["reasons"].values() for reason in why})
-        elif entry.kind in _RESPONSES:
+        elif entry.kind in _RESPONSES and entry.actor_id is not None:
             self.responses[entry.kind] += 1
         elif entry.kind == "close" or entry.outcome.get("closes"):
             self.closed[entry.payload.get("cause", "answered")] += 1

@@ -34,13 +34,13 @@ class Follower(Worker):
     def follow(self, turn: AbstractContextManager[Any]) -> None:
         """Begin to take jobs; the thread makes the state from the log, in its `turn` among all followers."""
         self._turn = turn
-        self._refusal, self._next_try = "", 0.0
+        self._unreadable, self._next_try = "", 0.0
         self._thread.start()
 
     def _serve(self, jobs: list[Job]) -> None:
         """Apply new records, then give `jobs` their results."""
         if self.state is None and time.monotonic() < self._next_try:
-            refuse_all(jobs, BusyError("standby", self._refusal))
+            refuse_all(jobs, BusyError("standby", self._unreadable))
             return
         self._term = self._pen.term  # the state depends on the log alone, also when this process becomes the writer
         if self.state is not None:
@@ -66,9 +66,9 @@ class Follower(Worker):
         try:
             super()._recover()
         except (LogError, ReplayError) as error:
-            self._refusal = f"this standby cannot read the project ({error}); read it on the server that writes"
+            self._unreadable = f"this standby cannot read the project ({error}); read it on the server that writes"
             self._next_try = time.monotonic() + _UNREADABLE_SECONDS
-            raise BusyError("standby", self._refusal) from error
+            raise BusyError("standby", self._unreadable) from error
 
     def _rebuild(self, cause: str) -> None:
         """Make the state from the newest snapshot and the log; nothing records the `cause`."""

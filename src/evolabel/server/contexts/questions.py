@@ -105,7 +105,7 @@ def closing(question: OpenQuestion, now: int, seen: int, settings: ProjectSettin
 
 
 def is_answered(question: OpenQuestion, now: int, settings: ProjectSettings) -> bool:
-    """Return whether `question` has the final answers that it needs by `settings` at time `now`; it closes by them."""
+    """Return whether `question` has the final answers that it needs by `settings` at time `now`."""
     final = [r for r in question.responses.values() if r.status == "submitted" and r.is_final(now, settings)]
     return bool(first_needed(question, final))
 

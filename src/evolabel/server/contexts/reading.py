@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from evolabel.server.contexts.desk import Desk, without_events
 from evolabel.server.contexts.leases import Leases
-from evolabel.server.contexts.questions import Answers, OpenQuestion
+from evolabel.server.contexts.questions import Answers, OpenQuestion, needs_another
 from evolabel.server.contexts.settings import SECOND
 from evolabel.server.contexts.state import Facts
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
@@ -78,7 +78,7 @@ def list_questions(
             "at": q.at,
             "needed": q.needed,
             "answered": person in q.responses,
-            "status": "taken" if leases.is_taken(q.number, desk.now) else "partly" if q.responses else "open",
+            "status": "taken" if leases.is_taken(q.number, desk.now) else "partly" if needs_another(q) else "open",
         }
         for q in desk.state.open.values()
     ]

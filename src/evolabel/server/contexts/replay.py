@@ -16,7 +16,7 @@ from evolabel.engine.cache_state import processor_name
 from evolabel.errors import EvolabelError
 from evolabel.persistence.model_file import stored_checksum
 from evolabel.persistence.schemas import SCHEMA
-from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, check_same_rules
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store.activity import COMMAND
 from evolabel.server.store.canonical import canonical, digest, parsed
@@ -40,6 +40,7 @@ class Restored(NamedTuple):
     """A state, the head of its log, the snapshot it began with, and the number of records applied.
 
     `last_at` is the time of the last record, or of the snapshot that was stored behind it when the service stopped.
+    `left_out` are the acts that did not fit the rules.
     """
 
     state: ProjectState
@@ -47,6 +48,7 @@ class Restored(NamedTuple):
     snapshot_seq: int
     replayed: int
     last_at: int
+    left_out: list[int]
 
 
 def restore(
@@ -58,20 +60,21 @@ def restore(
     LogError if it is not whole, ReplayError if a record cannot be applied. `check` is called before every record, and
     ends the replay by an error.
     """
-    unread = list[str]()
+    unread, left_out = list[str](), list[int]()
     state, seq, chain, at = _newest(connection, project_id, unread)
     start = seq
     try:
         for record in read_records(connection, project_id, seq, chain):
             check()
-            state, _ = apply_record(state, record)
+            state, outcome = apply_record(state, record)
+            left_out += [record.seq] * ("left_out" in outcome)
             seq, chain = record.seq, record.chain
     except ReplayError as error:
         raise ReplayError("; ".join([str(error), *unread])) from error
     if state is None:
         raise LogError("the log of the project is empty; restore a backup")
     last_at = max(time_of(connection, project_id, seq), at if seq == start else 0)
-    return Restored(state, Head(seq, chain, epoch), start, seq - start, last_at)
+    return Restored(state, Head(seq, chain, epoch), start, seq - start, last_at, left_out)
 
 
 def apply_record(state: ProjectState | None, record: Record) -> tuple[ProjectState, Facts]:
@@ -88,6 +91,8 @@ def apply_record(state: ProjectState | None, record: Record) -> tuple[ProjectSta
         if state is None:
             state = ProjectState.created(entry.payload)
             return state, {"seal": state.seal()}
+        if entry.kind in _ACTS:
+            _check_act(state, record)
         return state, state.apply(entry.kind, record.applied_payload(), entry.at, entry.outcome)
     except Exception as error:
         if state is not None and entry.kind in _ACTS and isinstance(error, EvolabelError):
@@ -97,6 +102,15 @@ def apply_record(state: ProjectState | None, record: Record) -> tuple[ProjectSta
             f"record {record.seq} ({entry.kind}) cannot be applied ({type(error).__name__}: {error}); start the "
             "version that wrote it"
         ) from error
+
+
+def _check_act(state: ProjectState, record: Record) -> None:
+    """Raise StateError if the act of `record`, or the one it takes back, was about rules that are others in `state`."""
+    entry = record.entry
+    if entry.kind in RULE_KINDS:
+        check_same_rules(state.learner, entry.payload, entry.outcome["conditions"])
+    elif "conditions" in entry.payload:
+        check_same_rules(state.learner, entry.payload["inverse"], entry.payload["conditions"])
 
 
 class LastStart(NamedTuple):
@@ -163,7 +177,7 @@ def load_state(snapshot: Snapshot) -> ProjectState:
     return state
 
 
-def loaded_state(snapshot: Snapshot) -> ProjectState | None:
+def find_state(snapshot: Snapshot) -> ProjectState | None:
     """Return the state in `snapshot`, or None if it cannot be read."""
     try:
         return load_state(snapshot)

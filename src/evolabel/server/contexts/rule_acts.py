@@ -6,7 +6,7 @@ from typing import Any
 
 from evolabel.active import ActiveLearner
 from evolabel.classifier.rule_book import RuleBook
-from evolabel.errors import EvolabelError
+from evolabel.errors import EvolabelError, StateError
 from evolabel.stages.rules.arrays import NEXT_IDENTITY
 from evolabel.stages.written_rules.edits.inverse import InverseEdit
 
@@ -74,6 +74,15 @@ def conditions_of(learner: ActiveLearner, payload: Facts) -> list[str]:
     """Return the text up to THEN of each rule of `learner` that the `payload` of an act names."""
     book = learner.classifier.rulebook
     return [_text(book, payload[key]).split(" THEN ")[0] for key in RULE_KEYS if key in payload]
+
+
+def check_same_rules(learner: ActiveLearner, payload: Facts, conditions: list[str]) -> None:
+    """Raise StateError unless the rules of `learner` that the `payload` of an act names have these `conditions`.
+
+    A number in the log can be that of another rule in a replay whose outcomes differ.
+    """
+    if (found := conditions_of(learner, payload)) != conditions:
+        raise StateError(f"the act was about {' and '.join(conditions)}; here its numbers are of {' and '.join(found)}")
 
 
 def has_inverse(outcome: Facts) -> bool:

@@ -15,7 +15,7 @@ from evolabel.server.contexts.acts import UNDO_KINDS, UndoPlan, plan_undo, shown
 from evolabel.server.contexts.beside import RECORDS_A_SECOND, StateBeside
 from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.model_records import NEW_MODEL_KINDS, REBUILT, REPLACED, blob_hash
-from evolabel.server.contexts.replay import loaded_state
+from evolabel.server.contexts.replay import find_state
 from evolabel.server.contexts.rule_acts import UNDONE
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.verbs import ConflictError, UnknownError
@@ -39,16 +39,19 @@ class UndoBeside(StateBeside):
     def __init__(self, connection: Connection, project_id: int, plan: UndoPlan) -> None:
         super().__init__()
         self.plan = plan
+        starts = [record.entry.payload for record in find_kinds(connection, project_id, ("epoch.started",))]
+        self._absent = {seq for payload in starts for seq in payload.get("left_out", ())}
+        """Acts that a start has left out, so that the live model is without them as well."""
         for seq in reversed([seq for seq in snapshot_seals(connection, project_id) if seq < plan.first]):
             snapshot = read_snapshot(connection, project_id, seq)
-            if (state := loaded_state(snapshot)) is not None:
+            if (state := find_state(snapshot)) is not None:
                 self.state, self.seq, self.chain = state, seq, snapshot.chain
                 break
 
     def apply(self, state: ProjectState, record: Record) -> None:
         """Change `state` by `record`, unless the plan leaves it out; ConflictError if it builds on the act."""
         entry, act = record.entry, self.plan.act.seq
-        if record.seq in self.plan.skipped:
+        if record.seq in self.plan.skipped | self._absent:
             return
         if entry.kind in (REPLACED, REBUILT):
             raise ConflictError("later-acts", f"act {act} cannot be undone: record {record.seq} replaced the model")

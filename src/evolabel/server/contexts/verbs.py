@@ -203,11 +203,15 @@ def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) 
 
 
 def _keep_others(desk: Desk, question: OpenQuestion, taught: list[int]) -> None:
-    """Record on the `desk` the answers to a closed `question` of people who are not among those `taught`."""
+    """Record on the `desk` the answers to a closed `question` of people who are not among those `taught`.
+
+    One who has answered again in the same batch, when the answers were enough, has a correction already.
+    """
     for person, response in question.responses.items():
         if response.status != "submitted" or person in taught:
             continue
-        if (given := desk.last_response(question.number, person)) is not None:
+        given = desk.last_response(question.number, person)
+        if given is not None and given.entry.kind != "correction":
             desk.record("correction", {**given.entry.payload, "revision": response.revision + 1}, SERVICE)
 
 

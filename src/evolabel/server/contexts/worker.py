@@ -15,14 +15,15 @@ from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError, StatementError
+from sqlalchemy.exc import SQLAlchemyError
 
 from evolabel.errors import EvolabelError
+from evolabel.server.contexts.batch_errors import as_busy, cannot_apply, may_be_of_one_job
 from evolabel.server.contexts.counters import WorkerCounters
 from evolabel.server.contexts.desk import Desk, TornError
 from evolabel.server.contexts.effects import Effects
 from evolabel.server.contexts.feed import Feed
-from evolabel.server.contexts.jobs import BusyError, CannotApplyError, Job, JobQueue, Verb, refuse_all
+from evolabel.server.contexts.jobs import BusyError, Job, JobQueue, Verb, refuse_all
 from evolabel.server.contexts.leases import Leases
 from evolabel.server.contexts.limits import DEFAULT_LIMITS, ServiceLimits
 from evolabel.server.contexts.model_records import MODEL_KINDS
@@ -41,7 +42,7 @@ from evolabel.server.store.canonical import canonical
 from evolabel.server.store.failures import failures_of, store_failure
 from evolabel.server.store.lease_rows import read_leases, write_leases
 from evolabel.server.store.log import Head, NewRecord, Record
-from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading, store_problem
+from evolabel.server.store.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.store.people import names_of
 from evolabel.server.store.projects import Project, next_epoch
 from evolabel.server.store.snapshots import ACT
@@ -113,10 +114,12 @@ class Worker:
 
         `body_hash` is that of its request.
 
-        BusyError if too many jobs wait or the worker stops.
+        BusyError if too many jobs wait or the worker stops; the future has one if the project cannot be served.
         """
         job = Job(verb, rows, body_hash, Future())
         self._queue.put(job)
+        if self.refusal:
+            self.refuse(self.refusal)
         return job.result
 
     def call(self, verb: Verb) -> Any:
@@ -145,9 +148,18 @@ class Worker:
     def check_begun(self) -> None:
         """Raise BusyError unless jobs are taken: while the state is made from the log, or where it cannot be made."""
         if self.refusal:
-            raise BusyError("not-served", f"the project cannot be served: {self.refusal}")
+            raise self._not_served()
         if not self.is_begun:
             raise BusyError("starting", "the project is being made ready; send the request again in a few seconds")
+
+    def refuse(self, why: str) -> None:
+        """Refuse the jobs that wait, and those that come, because the project cannot be served; `why` is the cause."""
+        self.refusal = why
+        while jobs := self._queue.take(0.0):
+            refuse_all(jobs, self._not_served())
+
+    def _not_served(self) -> BusyError:
+        return BusyError("not-served", f"the project cannot be served: {self.refusal}")
 
     def begin_stop(self) -> None:
         """Take no further jobs, so that several workers finish at the same time."""
@@ -167,12 +179,12 @@ class Worker:
         while not self._queue.stopping or len(self._queue):
             jobs = self._queue.take(self._seconds_until_due())
             error = self._try(jobs)
-            if error is not None and len(jobs) > 1 and _may_be_of_one_job(error):
+            if error is not None and len(jobs) > 1 and may_be_of_one_job(error):
                 for job in jobs:
                     if not job.result.done():
-                        refuse_all([job], _as_busy(self._try([job])))
+                        refuse_all([job], as_busy(self._try([job])))
             elif error is not None:
-                refuse_all(jobs, _as_busy(error))
+                refuse_all(jobs, as_busy(error))
         self._finish()
 
     def _finish(self) -> None:
@@ -269,7 +281,7 @@ class Worker:
     def _result(self, desk: Desk, job: Job) -> Any:
         """Return what the verb of `job` returns; CannotApplyError if its body has failed twice before."""
         if job.body_hash is not None and self.failures.get(job.body_hash, 0) >= _MOST_TRIES:
-            raise _cannot_apply()
+            raise cannot_apply()
         return job.verb(desk)
 
     def _commit(self, entries: list[NewRecord], files: Mapping[int, bytes] = MappingProxyType({})) -> list[Record]:
@@ -312,7 +324,7 @@ class Worker:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:
             last_start = find_last_start(connection, self.project.id)
-            restored = restore(connection, self.project.id, self.head.epoch, self._queue.check_open)
+            restored = restore(connection, self.project.id, self.head.epoch, self._check_beginning)
             self.failures = failures_of(connection, self.project.id, self._version) | self.failures
             self.leases.restore(read_leases(connection, self.project.id))
         self._read_names()
@@ -320,6 +332,7 @@ class Worker:
         self._last_at = max(self._clock(), self._last_at, restored.last_at)
         payload = {"epoch": self.head.epoch, "versions": versions(), "cause": cause}
         payload |= {"replayed": restored.replayed, "stopped": last_start.stopped or restored.last_at}
+        payload |= {"left_out": restored.left_out} if restored.left_out else {}
         entries = [("epoch.started", payload)]
         if changed := last_start.versions != versions():
             entries.insert(0, ("library.changed", {"from": last_start.versions, "to": versions()}))
@@ -329,6 +342,11 @@ class Worker:
         self.feed.publish(records, restored.state)
         if changed or restored.replayed:  # else the next start would replay as many records
             self._snapshots.begin(restored.state, self.head, at, "library" if changed else cause)
+
+    def _check_beginning(self) -> None:
+        """Raise BusyError if the worker is stopped before it has taken any job; those it has taken are finished."""
+        if not self.is_begun:
+            self._queue.check_open()
 
     def _count_failure(self, broken: "_BrokenError") -> None:
         """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""
@@ -344,7 +362,7 @@ class Worker:
         if broken.job is not None:
             final = key is None or self.failures[key] >= _MOST_TRIES
             again = BusyError("rebuilding", "the request failed inside the learner; send it once more")
-            broken.job.settle(_cannot_apply() if final else again)
+            broken.job.settle(cannot_apply() if final else again)
 
     def _store_leases(self) -> None:
         """Write the leases that were given or ended; they are hints, so requests do not wait for it."""
@@ -367,33 +385,6 @@ class _BrokenError(Exception):
         super().__init__(cause)
         self.key = key
         self.job = job
-
-
-def _cannot_apply() -> CannotApplyError:
-    return CannotApplyError("the learner cannot learn from this request; do not send it again")
-
-
-def _may_be_of_one_job(error: Exception) -> bool:
-    """Return whether `error` may come from what one job brought, so that the others can succeed without it."""
-    return isinstance(error.__cause__ or error, StatementError) and not _is_full(error)
-
-
-def _is_full(error: Exception) -> bool:
-    """Return whether `error` says that the disk is full."""
-    return any(sign in str(error) for sign in ("disk is full", "No space left"))
-
-
-def _as_busy(error: Exception | None) -> BusyError:
-    """Return the answer to requests whose batch has failed by `error`."""
-    if isinstance(error, BusyError):
-        return error
-    if isinstance(error, NotWriterError):
-        return BusyError("standby", str(error))
-    if isinstance(error, StoreError):
-        if _is_full(error):
-            return BusyError("disk-full", f"{error}; the request can be sent again")
-        return BusyError(*store_problem(error))
-    return BusyError("rebuilding", "the model is being read again; try again in a second")
 
 
 def _now() -> int:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import URL, Connection
 from threadpoolctl import threadpool_limits
 
-from evolabel.server.contexts.replay import apply_record, loaded_state, versions
+from evolabel.errors import EvolabelError
+from evolabel.server.contexts.replay import apply_record, find_state, versions
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.ops.budget_count import BudgetCount
 from evolabel.server.ops.table_check import TableCheck
@@ -35,6 +36,14 @@ class Verified(NamedTuple):
     cost: int
     allowed: float
     replay: "Replay | None"
+
+
+class UnverifiedError(LogError):
+    """Projects are not whole or cannot be applied; the message has a sentence on each, `found` what the others have."""
+
+    def __init__(self, message: str, found: dict[str, Verified]) -> None:
+        super().__init__(message)
+        self.found = found
 
 
 class Replay:
@@ -121,11 +130,22 @@ def verify_project(
 
 
 def verify_database(url: URL, *, from_start: bool = False, replay: bool = True) -> dict[str, Verified]:
-    """Return what `verify_project` finds in each project of the database at `url`, by name; arguments as there."""
+    """Return what `verify_project` finds in each project of the database at `url`, by name; arguments as there.
+
+    All projects are read; UnverifiedError at the end if some are not whole.
+    """
+    found, failed = dict[str, Verified](), list[str]()
     with threadpool_limits(1), read_database(url) as connection:  # the same bits as in the service
         projects = list_projects(connection)
         options = {"from_start": from_start, "replay": replay}
-        return {project.slug: verify_project(connection, project, **options) for project in projects}
+        for project in projects:
+            try:
+                found[project.slug] = verify_project(connection, project, **options)
+            except EvolabelError as error:
+                failed.append(f"{project.slug}: {error}")
+    if failed:
+        raise UnverifiedError("; ".join(failed), found)
+    return found
 
 
 def _begin_replay(connection: Connection, project_id: int, *, from_start: bool) -> Replay:
@@ -140,7 +160,7 @@ def _begin_replay(connection: Connection, project_id: int, *, from_start: bool) 
         return Replay(seals)
     for seq in [seq for seq in order if seq >= archived] if archived else order[:-1]:
         snapshot = read_snapshot(connection, project_id, seq)
-        if snapshot.versions == canonical(versions()) and (state := loaded_state(snapshot)) is not None:
+        if snapshot.versions == canonical(versions()) and (state := find_state(snapshot)) is not None:
             return Replay(seals, seq, state)
     return Replay(seals)
 

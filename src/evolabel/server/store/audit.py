@@ -33,9 +33,10 @@ def write_audit_or_log(pen: Pen, at: int, action: str, subject: str, **facts: An
     try:
         with pen.transaction() as connection:
             write_audit(connection, at, action, subject, **facts)
-    except EvolabelError as error:
+    except Exception as error:  # what was done is committed already
         known = {"request_id": facts.get("request_id"), "actor": facts.get("actor_id")}
-        logger.error("%r of %r is missing in the audit table: %s", action, subject, error, extra=known)
+        trace = not isinstance(error, EvolabelError)
+        logger.error("%r of %r is missing in the audit table: %s", action, subject, error, exc_info=trace, extra=known)
 
 
 def read_audit(connection: Connection, after: int, limit: int) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ async def post_invitation(code: str, request: Request) -> Response:
     stored = await visitors.passwords.hash(password)
     if not await asyncio.to_thread(_use, visitors.service, invite, stored, request):
         raise ProblemError(404, "not-found", _GONE)
-    for worker in visitors.service.workers.values():
+    for worker in list(visitors.service.workers.values()):
         if worker.project.id == invite.project_id:
             return await begin_session(request, visitors, invite.person.id, f"/p/{worker.project.slug}/answer")
     return await begin_session(request, visitors, invite.person.id, "/")

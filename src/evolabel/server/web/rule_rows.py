@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from evolabel.core.events import EDITS, MERGES, SHIFTS, Event
-from evolabel.explain.answer_parts import some_names
+from evolabel.explain.answer_parts import CLAIMED_FROM, some_names
 from evolabel.server.contexts.rule_list import label_parts, rule_list
 from evolabel.server.contexts.state import Facts, ProjectState
 
@@ -23,27 +23,34 @@ class LifeLine(NamedTuple):
 
 
 class PartsRow(NamedTuple):
-    """Labels that the same parts of the model answer, as text, and the shares in per cent, the largest first."""
+    """Labels that the same parts of the model answer, as text, and the shares in per cent, the largest first.
+
+    There are no shares while there is no model.
+    """
 
     labels: str
     shares: list[tuple[str, int]]
 
 
 class RulePage(NamedTuple):
-    """The rules that are shown, with their lives, how many there are of each kind, and what answers each label."""
+    """The rules that are shown, with their lives, how many there are of each kind, and what answers each label.
+
+    `unclaimed` is the reason why a learned rule states no label: `parts`, `model` or `both`.
+    """
 
     rules: list[dict[str, Any]]
     counts: dict[str, int]
     seen: int
     parts: list[PartsRow]
+    unclaimed: str
 
 
 def parts_rows(parts: Mapping[str, Mapping[str, float]]) -> list[PartsRow]:
-    """Return the shares of the `parts` in the answers of each label; those of rules are always there."""
+    """Return the shares of the `parts` in the answers of each label; those of rules are always there if any are."""
     groups: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for label, shares in parts.items():
         shown = {part: round(100.0 * share) for part, share in shares.items()}
-        kept = [(part, share) for part, share in shown.items() if share or part == "rules"]
+        kept = [(part, share) for part, share in shown.items() if any(shown.values()) and (share or part == "rules")]
         groups.setdefault(tuple(sorted(kept, key=lambda pair: -pair[1])), []).append(label)
     return [PartsRow(some_names(labels), list(shares)) for shares, labels in groups.items()]
 
@@ -60,7 +67,17 @@ def rule_page(state: ProjectState, search: str, kind: str) -> RulePage:
         own = [event for event in events if rule["rule"] in (event.rule, event.other)]
         rule["life"] = life_line(own, rule.get("born"), seen, rule.get("activity", 0.2))
         rule["claims"] = sorted(rule["labels"], key=lambda label: -abs((label["share"] or 0.0) - 0.5))[:_SHOWN_LABELS]
-    return RulePage(chosen, counts, seen, parts_rows(label_parts(state)))
+    parts = label_parts(state)
+    return RulePage(chosen, counts, seen, parts_rows(parts), why_unclaimed(parts))
+
+
+def why_unclaimed(parts: Mapping[str, Mapping[str, float]]) -> str:
+    """Return why a learned rule can state no label, by the shares of the `parts` in the answers of each label.
+
+    `parts`: others answer; `model`: the whole model predicts otherwise in the rule; `both`: it depends on the label.
+    """
+    by_rules = [shares["rules"] > CLAIMED_FROM for shares in parts.values()]
+    return "model" if all(by_rules) else "both" if any(by_rules) else "parts"
 
 
 def life_line(events: list[Event], born: int | None, seen: int, activity: float) -> LifeLine:

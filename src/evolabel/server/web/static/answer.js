@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const KEPT = `evolabel-unsent:${document.body.dataset.person}:${location.pathname}`;
-  const RETRY = 3000, POLL = 30000, RENEW = 120000, DRAFT = 1500;
+  const RETRY = 3000, POLL = 30000, RENEW = 120000, DRAFT = 1500, MOST_WAIT = 15000;
   const live = document.getElementById("live");
   const dialog = document.getElementById("keys");
   const main = () => document.getElementById("main");
@@ -85,7 +85,7 @@
   }
 
   const request = (url, body) => fetch(url, {
-    method: body === undefined ? "GET" : "POST", body, credentials: "same-origin",
+    method: body === undefined ? "GET" : "POST", body, credentials: "same-origin", signal: AbortSignal.timeout(MOST_WAIT),
     headers: {
       "X-Fragment": "1", "Accept": "text/html", "X-CSRF-Token": document.body.dataset.csrf,
       ...(body === undefined ? {} : { "Content-Type": "application/x-www-form-urlencoded" }),
@@ -96,8 +96,11 @@
     if (busy) return;
     busy = true;
     clearTimeout(drafted);
-    let answer = null;
-    try { answer = await request(url, body); } catch { answer = null; }
+    let answer = null, html = "";
+    try {
+      answer = await request(url, body);
+      html = await answer.text();
+    } catch { answer = null; }
     if (answer === null || [502, 503, 504, 507].includes(answer.status)) { keep(url, body); return; }
     if (answer.status === 401) {  // sent again after the person has signed in
       sessionStorage.setItem(KEPT, JSON.stringify([url, body]));
@@ -106,7 +109,6 @@
     }
     sessionStorage.removeItem(KEPT);
     document.getElementById("unsent")?.remove();
-    const html = await answer.text();
     busy = false;
     if (answer.ok || answer.status === 422) show(html);
     else document.documentElement.innerHTML = html;

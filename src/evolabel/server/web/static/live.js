@@ -5,7 +5,7 @@
   const base = document.body.dataset.base;
   if (!base || !window.EventSource) return;
   const NAMES = ["question", "closed", "final", "waiting", "sample", "act", "state", "reset"];
-  const AGAIN = 15000, REFRESH = 3000, REFRESH_SAMPLES = 15000;
+  const AGAIN = 15000, REFRESH = 3000, REFRESH_SAMPLES = 15000, STALE = 60000, MOST_WAIT = 15000;
   const shared = `evolabel:${document.body.dataset.person}:${base}`;
   const channel = window.BroadcastChannel ? new BroadcastChannel(shared) : null;
   const dispatch = (name, data, seq) =>
@@ -33,10 +33,13 @@
   }
 
   // ---------------------------------------------------------------- the page
-  // It has the number of the last record that it shows; it is fetched again when a later one was heard of.
+  // It has the number of the last record that it shows; it is fetched again when a later one was heard of. Times and
+  // checks on it grow old without any record: while it is seen, it is fetched once a minute.
+  const loaded = Date.now();
   let due = 0, dueAt = Infinity, last = 0, heard = 0, fetching = false;
   const shown = () => document.getElementById("main")?.dataset.seq;  // undefined: the page stays as it is
   const isOld = () => heard > Number(shown());
+  const isStale = () => Date.now() - Math.max(last, loaded) >= STALE;
 
   // Folds by their heading and their place among those with the same one: others may have come or gone in between.
   function namedFolds(root) {
@@ -60,7 +63,8 @@
   }
 
   async function fetchMain() {
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
+    const signal = AbortSignal.timeout(MOST_WAIT);
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin", signal });
     if (!answer.ok || answer.redirected) return false;
     const html = await answer.text(), main = document.getElementById("main");
     const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
@@ -92,7 +96,9 @@
     heard = Math.max(heard, seq);
     if (isOld() || (name === "state" && !data.ready)) refreshSoon(name === "sample" ? REFRESH_SAMPLES : REFRESH);
   });
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && isOld()) refreshSoon(REFRESH); });
+  const look = () => { if (!document.hidden && (isOld() || isStale())) refreshSoon(REFRESH); };
+  document.addEventListener("visibilitychange", look);
+  setInterval(() => { if (isStale()) look(); }, STALE / 4);
   if (channel) channel.onmessage = event => dispatch(...event.data);
   follow();
 })();
