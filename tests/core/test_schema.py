@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from evolabel.core.array_checks import check_arrays
 from evolabel.core.schema import Schema, array, new_entries, of_features, stream_sizes
 from evolabel.errors import DataError
-from evolabel.stages.calibration.arrays import CALIBRATION
-from evolabel.stages.drift.arrays import MEMBERS
+from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
+from evolabel.stages.drift.arrays import MEMBER_ARRAYS
 from evolabel.stages.rules.arrays import RULE_ARRAYS, PaperArrays
-from evolabel.stages.threshold_rules.arrays import THRESHOLDS
-from evolabel.stages.written_rules.arrays import WRITTEN
+from evolabel.stages.threshold_rules.arrays import THRESHOLD_ARRAYS
+from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS
 from evolabel.typing import FloatArray, IntArray
 
-SCHEMAS = (RULE_ARRAYS, MEMBERS, THRESHOLDS, WRITTEN, CALIBRATION)
+SCHEMAS = (RULE_ARRAYS, MEMBER_ARRAYS, THRESHOLD_ARRAYS, WRITTEN_ARRAYS, CALIBRATION_ARRAYS)
 START = np.array([[1.0], [2.0]])
 
 

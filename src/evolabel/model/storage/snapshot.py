@@ -24,11 +24,11 @@ from evolabel.model.start.cold_start import PER_SAMPLE
 from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.named_arrays import part_of
-from evolabel.stages.calibration.arrays import CALIBRATION
+from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.decisions.file_checks import check_decisions
 from evolabel.stages.drift.adapting import hold_episodes
-from evolabel.stages.drift.arrays import MEMBERS
+from evolabel.stages.drift.arrays import MEMBER_ARRAYS
 from evolabel.stages.drift.file_checks import check_members
 from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.protocols import Watcher
@@ -150,7 +150,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     model.n_answers, model.ranges = (parts["rest"][name].copy() for name in ("n_answers", "ranges"))
     with inside("calibration"):
         check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
-    model.calibration.arrays = CALIBRATION.from_arrays(parts["calibration"])
+    model.calibration.arrays = CALIBRATION_ARRAYS.from_arrays(parts["calibration"])
     with inside("decisions"):
         check_decisions(parts["decisions"], model.decisions)
     if model.decisions is not None:
@@ -206,7 +206,7 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     if isinstance(rules, FollowingRules):
         with inside("members"):
             check_members(parts["members"], model.n_features, model.n_labels, settings.memory)
-        rules.members = MEMBERS.from_arrays(parts["members"])
+        rules.members = MEMBER_ARRAYS.from_arrays(parts["members"])
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
     rules.rule_names = _rule_names(stored.part("rule_names"))
     return rules

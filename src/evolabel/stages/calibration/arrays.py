@@ -61,7 +61,7 @@ class CalibrationArrays(NamedTuple):
     """Share of errors by which the threshold of each level of `LEVELS` is read from `counts`."""
 
 
-CALIBRATION = Schema(CalibrationArrays)
+CALIBRATION_ARRAYS = Schema(CalibrationArrays)
 
 
 class Calibrations(NamedTuple):
@@ -86,7 +86,7 @@ def calibration_sizes(n_labels: int, exclusive: bool) -> dict[str, int]:
 
 def allocate_calibration(n_labels: int, exclusive: bool) -> CalibrationArrays:
     """Return the state of a calibration of `n_labels` labels that has learned nothing; `exclusive`: of classes."""
-    return CALIBRATION.allocate(calibration_sizes(n_labels, exclusive))
+    return CALIBRATION_ARRAYS.allocate(calibration_sizes(n_labels, exclusive))
 
 
 def with_scratch_rows(arrays: CalibrationArrays, n_labels: int, exclusive: bool) -> Calibrations:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.core.array_checks import check_arrays, is_nearly_definite, require
-from evolabel.stages.calibration.arrays import CALIBRATION, calibration_sizes, first_maps
+from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS, calibration_sizes, first_maps
 from evolabel.stages.calibration.stage import bounds_of_theta
 from evolabel.typing import Arrays, FloatArray
 
@@ -12,7 +12,7 @@ _ROUNDING = 1e-6
 
 def check_calibration(arrays: Arrays, n_labels: int, *, exclusive: bool) -> None:
     """Check the `arrays` of a calibration of `n_labels` labels, or of `exclusive` classes."""
-    check_arrays(arrays, CALIBRATION.expected(calibration_sizes(n_labels, exclusive)))
+    check_arrays(arrays, CALIBRATION_ARRAYS.expected(calibration_sizes(n_labels, exclusive)))
     _, A, D = first_maps(exclusive)
     _check_curvature("A", arrays["A"], A)
     for each in arrays["D"]:

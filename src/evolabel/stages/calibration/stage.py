@@ -16,7 +16,7 @@ from evolabel.core.sizes import is_ready, misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.calibration.arrays import (
-    CALIBRATION,
+    CALIBRATION_ARRAYS,
     LARGEST_COEFFICIENT,
     LEVELS,
     CalibrationArrays,
@@ -152,7 +152,7 @@ class Calibration:
         """Add labels up to `n_labels`: they have the shared map, and no counts; classes share all there is."""
         if not self.exclusive:
             source = new_entries(self.n_labels, n_labels)
-            self.arrays = CALIBRATION.rearranged(self.arrays, {"own": source, "score": source})
+            self.arrays = CALIBRATION_ARRAYS.rearranged(self.arrays, {"own": source, "score": source})
         self.n_labels = n_labels
         self._kept = None
 
@@ -166,7 +166,7 @@ class Calibration:
         if not self.exclusive:
             source = np.full(self.n_labels, -1)
             source[columns] = np.arange(len(columns))
-            b = CALIBRATION.rearranged(b, {"own": source, "score": source})
+            b = CALIBRATION_ARRAYS.rearranged(b, {"own": source, "score": source})
         both_A, both_D = a.A + b.A - A, a.D + b.D - D
         shared = np.linalg.solve(both_A, a.A @ a.theta + b.A @ b.theta - A @ theta)
         shared = np.clip(shared, *bounds_of_theta(self.exclusive))
@@ -189,7 +189,7 @@ class Calibration:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
-        self.arrays = CALIBRATION.writeable(self.arrays)
+        self.arrays = CALIBRATION_ARRAYS.writeable(self.arrays)
 
 
 def bounds_of_theta(exclusive: bool) -> tuple[FloatArray, FloatArray]:

@@ -8,7 +8,7 @@ import numpy as np
 from evolabel.core.schema import of_features
 from evolabel.stages.drift.arrays import (
     CORRECTED_AT,
-    MEMBERS,
+    MEMBER_ARRAYS,
     N_REVERSED,
     NEVER,
     NEW_OFFSET,
@@ -83,14 +83,14 @@ def take_unlocked(rules: RuleBase, slot: int) -> None:
 def reorder_labels(rules: RuleBase, order: IntArray) -> None:
     """Put the labels of the members of `rules` into this `order`; those of the rules are."""
     if isinstance(rules, FollowingRules):
-        rules.members = MEMBERS.rearranged(rules.members, {"label": order})
+        rules.members = MEMBER_ARRAYS.rearranged(rules.members, {"label": order})
 
 
 def take_members(rules: RuleBase, other: RuleBase, kept: IntArray) -> None:
     """Copy the members of `other` to `rules`, whose first features are its columns `kept`."""
     if not (isinstance(rules, FollowingRules) and isinstance(other, FollowingRules)):
         return
-    rules.members = MEMBERS.rearranged(other.members, of_features(kept, other.n_features, rules.n_features))
+    rules.members = MEMBER_ARRAYS.rearranged(other.members, of_features(kept, other.n_features, rules.n_features))
     rules.ended_elsewhere = other.ended_elsewhere
 
 

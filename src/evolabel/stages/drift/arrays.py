@@ -111,7 +111,7 @@ class MemberArrays(NamedTuple):
     """Of the trial of a correction."""
 
 
-MEMBERS = Schema(MemberArrays)
+MEMBER_ARRAYS = Schema(MemberArrays)
 
 
 class Members(NamedTuple):
@@ -144,7 +144,7 @@ class Members(NamedTuple):
 
 def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
     """Return the state of members that have learned nothing, for `n_features` and `n_labels`."""
-    return MEMBERS.allocate(stream_sizes(n_features, n_labels))
+    return MEMBER_ARRAYS.allocate(stream_sizes(n_features, n_labels))
 
 
 def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots: Knots) -> Members:

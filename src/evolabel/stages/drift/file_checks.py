@@ -13,7 +13,7 @@ from evolabel.stages.drift.arrays import (
     IS_ON,
     LEAST_VARIANCE,
     LOWEST_MEAN,
-    MEMBERS,
+    MEMBER_ARRAYS,
     MOST_VARIANCE,
     NEVER,
     NEW_FACTOR,
@@ -37,7 +37,7 @@ from evolabel.typing import Arrays
 
 def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     """Check the `arrays` of the members of `p` features and `K` labels; the fast one remembers `memory` rows."""
-    check_arrays(arrays, MEMBERS.expected(stream_sizes(p, K)))
+    check_arrays(arrays, MEMBER_ARRAYS.expected(stream_sizes(p, K)))
     clock, now = arrays["clock"], arrays["clock"][ROWS]
     require((clock[[BORN, CUT, RENEWED]] >= NEVER) & (clock[[BORN, CUT, RENEWED]] <= now), "clock", "rows of the past")
     require(clock[SLOW_START] >= -memory, "clock", "a memory of the slow member that began in the stream")

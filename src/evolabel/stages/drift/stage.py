@@ -21,7 +21,7 @@ from evolabel.stages.drift.arrays import (
     DRIFT,
     FACTOR,
     FAST,
-    MEMBERS,
+    MEMBER_ARRAYS,
     N_REVERSED,
     NEVER,
     OFFSET,
@@ -285,7 +285,7 @@ class FollowingRules(RuleBase):
         known, rate = self.n_labels, self.rate_of_new_label
         super().grow_labels(n_labels)
         set_rate(self.fast, n_labels - known, rate)
-        self.members = MEMBERS.rearranged(self.members, {"label": new_entries(known, n_labels)})
+        self.members = MEMBER_ARRAYS.rearranged(self.members, {"label": new_entries(known, n_labels)})
         self.members.W[known:, -1] = np.log(rate / (1.0 - rate))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -294,7 +294,7 @@ class FollowingRules(RuleBase):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays are copied, as in `RuleBase`."""
         super().__setstate__(state)
-        self.members = MEMBERS.writeable(self.members)
+        self.members = MEMBER_ARRAYS.writeable(self.members)
 
 
 def start_fast(rules: FollowingRules) -> None:

@@ -142,9 +142,9 @@ class ThresholdArrays(NamedTuple):
     """Number of the row, -1: the place is empty."""
 
 
-THRESHOLDS = Schema(ThresholdArrays)
-OF_TREES = tuple(name for name, place in THRESHOLDS.along("label").items() if place == 0)
-OF_RING = tuple(name for name in THRESHOLDS.along("place") if name in THRESHOLDS.stored)
+THRESHOLD_ARRAYS = Schema(ThresholdArrays)
+OF_TREES = tuple(name for name, place in THRESHOLD_ARRAYS.along("label").items() if place == 0)
+OF_RING = tuple(name for name in THRESHOLD_ARRAYS.along("place") if name in THRESHOLD_ARRAYS.stored)
 
 
 class Scratch(NamedTuple):
@@ -188,7 +188,7 @@ class Thresholds(NamedTuple):
 
 def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
     """Return the state of threshold rules that have learned nothing, for `n_features` and `n_labels`."""
-    return THRESHOLDS.allocate(stream_sizes(n_features, n_labels, place=MAIN_ROWS + RARE_ROWS))
+    return THRESHOLD_ARRAYS.allocate(stream_sizes(n_features, n_labels, place=MAIN_ROWS + RARE_ROWS))
 
 
 def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:

@@ -25,7 +25,7 @@ from evolabel.stages.threshold_rules.arrays import (
     SUM_1,
     SUM_FF,
     SUM_Y,
-    THRESHOLDS,
+    THRESHOLD_ARRAYS,
 )
 from evolabel.stages.threshold_rules.stored import places_in_use
 from evolabel.typing import Arrays, IntArray
@@ -33,7 +33,7 @@ from evolabel.typing import Arrays, IntArray
 
 def _expected(p: int, K: int, used: int) -> dict[str, Expected]:
     """Return what the arrays of threshold rules must be: `p` features, `K` labels, `used` rows in the ring."""
-    table = THRESHOLDS.expected(stream_sizes(p, K, place=used))
+    table = THRESHOLD_ARRAYS.expected(stream_sizes(p, K, place=used))
     return {**table, "feature": table["feature"]._replace(high=p - 1), "Y": flags(used, K)}
 
 

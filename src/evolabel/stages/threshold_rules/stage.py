@@ -15,7 +15,7 @@ from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
     LEARNED,
-    THRESHOLDS,
+    THRESHOLD_ARRAYS,
     ThresholdArrays,
     Thresholds,
     allocate_thresholds,
@@ -177,7 +177,7 @@ class ThresholdRules:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
-        self.arrays = THRESHOLDS.writeable(self.arrays)
+        self.arrays = THRESHOLD_ARRAYS.writeable(self.arrays)
 
 
 def refined(model: "Model", X: FloatArray, f: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, OF_RING, RARE, RARE_ROWS, THRESHOLDS
+from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, OF_RING, RARE, RARE_ROWS, THRESHOLD_ARRAYS
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.typing import Arrays, BoolArray, IntArray
 
@@ -18,7 +18,7 @@ def thresholds_apart(thresholds: ThresholdRules) -> Arrays:
     t = thresholds.arrays
     used = places_in_use(t.clock)
     arrays: Arrays = {
-        name: getattr(t, name)[used] if name in OF_RING else getattr(t, name) for name in THRESHOLDS.stored
+        name: getattr(t, name)[used] if name in OF_RING else getattr(t, name) for name in THRESHOLD_ARRAYS.stored
     }
     return {**arrays, "Y": arrays["Y"].astype(np.bool_)}
 
@@ -27,7 +27,7 @@ def fill_thresholds(thresholds: ThresholdRules, arrays: Arrays) -> None:
     """Fill `thresholds`, which have learned nothing, with stored `arrays` that were checked."""
     t = thresholds.arrays
     used = places_in_use(arrays["clock"])
-    for name in THRESHOLDS.stored:
+    for name in THRESHOLD_ARRAYS.stored:
         array = getattr(t, name)
         array[used if name in OF_RING else ...] = arrays[name]
     thresholds.derive_codes()

@@ -8,7 +8,7 @@ from evolabel.stages.threshold_rules.arrays import (
     FIRST_TRIAL,
     LEARNED,
     NEXT_BINS,
-    THRESHOLDS,
+    THRESHOLD_ARRAYS,
     ThresholdArrays,
 )
 from evolabel.typing import IntArray
@@ -18,7 +18,7 @@ def with_labels(old: ThresholdArrays, places: IntArray, n_labels: int) -> Thresh
     """Return `old` for `n_labels` labels; its own ones stand in these `places`, the others have learned nothing."""
     source = np.full(n_labels, -1)
     source[places] = np.arange(len(places))
-    new = THRESHOLDS.rearranged(old, {"label": source})
+    new = THRESHOLD_ARRAYS.rearranged(old, {"label": source})
     new.complete[source < 0] = old.clock[LEARNED]  # rows before are not annotated with them and hold no negatives
     return new
 
@@ -35,7 +35,7 @@ def with_features(old: ThresholdArrays, kept: IntArray, n_features: int) -> Thre
     feature = np.where(asked, place[np.where(asked, old.feature, 0)], old.feature)
     is_reset = (asked & (feature < 0)).any(axis=1)
     source = np.where(is_reset, -1, np.arange(len(old.feature)))
-    trees = THRESHOLDS.rearranged(old, {"label": source, **of_features(kept, n_before, n_features)})
+    trees = THRESHOLD_ARRAYS.rearranged(old, {"label": source, **of_features(kept, n_before, n_features)})
     trees.feature[~is_reset] = feature[~is_reset]
     trees.known[is_new] = old.clock[LEARNED]
     trees.X[:, is_new] = np.nan

@@ -43,7 +43,7 @@ class WrittenArrays(NamedTuple):
     """1: without the rule the error is smaller beyond doubt, so it is not used for the label."""
 
 
-WRITTEN = Schema(WrittenArrays)
+WRITTEN_ARRAYS = Schema(WrittenArrays)
 
 
 class Written(NamedTuple):
@@ -61,7 +61,7 @@ class Written(NamedTuple):
 
 def allocate_written(n: int, n_features: int, n_labels: int) -> WrittenArrays:
     """Return `n` written rules for `n_features` and `n_labels` that name nothing and have learned nothing."""
-    return WRITTEN.allocate(stream_sizes(n_features, n_labels, rule=n))
+    return WRITTEN_ARRAYS.allocate(stream_sizes(n_features, n_labels, rule=n))
 
 
 def _declare() -> None:

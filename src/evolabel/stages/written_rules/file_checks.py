@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.core.array_checks import check_arrays, require, size_of
 from evolabel.core.schema import stream_sizes
-from evolabel.stages.written_rules.arrays import WRITTEN, WrittenArrays
+from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, WrittenArrays
 from evolabel.typing import Arrays, IntArray
 
 
@@ -13,8 +13,8 @@ def read_written(arrays: Arrays, p: int, K: int, taken: IntArray, next_number: i
 
     Their numbers are below `next_number` and not among those `taken` by other rules.
     """
-    check_arrays(arrays, WRITTEN.expected(stream_sizes(p, K, rule=size_of(arrays, "number"))))
-    a = WRITTEN.from_arrays(arrays)
+    check_arrays(arrays, WRITTEN_ARRAYS.expected(stream_sizes(p, K, rule=size_of(arrays, "number"))))
+    a = WRITTEN_ARRAYS.from_arrays(arrays)
     require(len(np.unique(a.number)) == len(a.number), "number", "numbers that differ")
     require((a.number < next_number) & ~np.isin(a.number, taken), "number", "numbers that no other rule has")
     require(a.low <= a.high, "low", "ends that rise")

@@ -11,7 +11,7 @@ from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.threshold_rules.arrays import doubt_errors
-from evolabel.stages.written_rules.arrays import WRITTEN, Written, WrittenArrays, allocate_written
+from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, Written, WrittenArrays, allocate_written
 from evolabel.stages.written_rules.loops.answer import answer_written, leave_out
 from evolabel.stages.written_rules.loops.learn import learn_written
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -168,7 +168,7 @@ class WrittenRules:
         """Move the labels to `columns` of `n_labels`; no rule mentions the others."""
         source = np.full(n_labels, -1)
         source[columns] = np.arange(len(columns))
-        self.arrays = WRITTEN.rearranged(self.arrays, {"label": source})
+        self.arrays = WRITTEN_ARRAYS.rearranged(self.arrays, {"label": source})
 
     def change_features(self, kept: IntArray, n_features: int, rules: RuleBase) -> None:
         """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
@@ -179,7 +179,7 @@ class WrittenRules:
         gone = np.ones(old.low.shape[1], bool)
         gone[kept] = False
         lost = self.named[:, gone].any(axis=1)
-        self.arrays = WRITTEN.rearranged(old, of_features(kept, old.low.shape[1], n_features))
+        self.arrays = WRITTEN_ARRAYS.rearranged(old, of_features(kept, old.low.shape[1], n_features))
         for number in old.number[lost].tolist():
             rules.rule_names.remove(number)
             rules.log("rule dropped", number, None)
@@ -191,7 +191,7 @@ class WrittenRules:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
-        self.arrays = WRITTEN.writeable(self.arrays)
+        self.arrays = WRITTEN_ARRAYS.writeable(self.arrays)
 
 
 def own_shares(a: WrittenArrays) -> FloatArray:
