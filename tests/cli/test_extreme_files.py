@@ -30,9 +30,9 @@ def refused(told, *parts, code=2):
 def test_a_cell_longer_than_python_reads_is_named(command, tmp_path):
     path = tmp_path / "plant.csv"
     path.write_text("a" * 140_000 + ",fault\n" + "1,0\n" * 20)
-    refused(command("run", path, "--labels", "fault"), "plant.csv, line 1: field larger than field limit")
+    refused(command("run", path, "--labels", "fault"), "plant.csv, line 1: a cell has more than 131,072 characters")
     path.write_text("heat,fault\n1,0\n" + "1" * 140_000 + ",0\n")
-    refused(command("run", path, "--labels", "fault"), "plant.csv, line 3: field larger than field limit")
+    refused(command("run", path, "--labels", "fault"), "plant.csv, line 3: a cell has more than 131,072 characters")
 
 
 def test_a_header_of_many_columns_is_read(command, tmp_path):
@@ -114,8 +114,20 @@ def test_a_nul_in_an_argument_is_refused(command, plant, plant_model, tmp_path):
         refused(command(*words), "an argument has a NUL character")
 
 
-@pytest.mark.parametrize("text", ["a\0b", "a\0b.csv", "folder\0/plant.npz"])
-def test_a_nul_in_a_path_is_refused(trained, plant, text):
+NUL, TOO_LONG = "has a NUL character, which no file name may have", "in the path has .* bytes, a file may have 255"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\0b", NUL),
+        ("a\0b.csv", NUL),
+        ("folder\0/plant.npz", NUL),
+        ("x" * 300, TOO_LONG),
+        ("folder/" + "\N{SNOWMAN}" * 100 + ".csv", TOO_LONG),
+    ],
+)
+def test_a_path_that_no_file_can_have_is_refused(trained, plant, text, message):
     data = from_csv(plant, ["fault_a", "fault_b"])
     results = Results.__new__(Results)
     for call in (
@@ -133,7 +145,7 @@ def test_a_nul_in_a_path_is_refused(trained, plant, text):
         lambda: write_report(Repeated.__new__(Repeated), text),
         lambda: SearchCheckpoint(text, {}),
     ):
-        with pytest.raises(EvolabelError, match="has a NUL character, which no file name may have"):
+        with pytest.raises(EvolabelError, match=message):
             call()
 
 

@@ -65,7 +65,7 @@ class ClassifierState:
         if model.warm_up is not None:
             raise StateError(
                 f"the warm-up is not over ({model.warm_up.filled} of {len(model.warm_up.X)} annotated samples); "
-                "call fit, or partial_fit with more samples, first"
+                "call fit, or partial_fit with more samples first"
             )
         return model
 

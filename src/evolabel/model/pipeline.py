@@ -347,7 +347,7 @@ class StreamModel:
         if buffer.filled < needed:
             raise StateError(
                 f"the warm-up has {buffer.filled} annotated samples, and rules can be edited from {needed} on; "
-                "call fit, or partial_fit with more samples, first"
+                "call fit, or partial_fit with more samples, or answer more questions of the learner first"
             )
         self._end_warm_up(buffer)
 

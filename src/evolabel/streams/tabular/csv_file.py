@@ -34,7 +34,9 @@ def read_table(path: Path) -> TextTable:
             names = _names(next(reader, []), path, decimal)
             numbered = [(_cells(row, names, path, reader.line_num), reader.line_num) for row in reader if row]
         except csv.Error as error:
-            raise FileFormatError(f"{path}, line {reader.line_num}: {error}; check the quotes") from None
+            limit = csv.field_size_limit()
+            what = f"a cell has more than {limit:,} characters" if "field limit" in str(error) else str(error)
+            raise FileFormatError(f"{path}, line {reader.line_num}: {what}; check the quotes") from None
     if not numbered:
         raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
     return TextTable(path, decimal, names, [cells for cells, _ in numbered], [line for _, line in numbered])
