@@ -2,9 +2,11 @@
 
 import threading
 import time
+from sqlite3 import ProgrammingError
 
 import httpx
 import pytest
+from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
@@ -256,3 +258,17 @@ def ask_until_ready(server, path, headers):
     """Document at the path, once its project is ready."""
     wait_for(lambda: asked(server, path, headers).status_code == 200)
     return asked(server, path, headers).json()
+
+
+def test_a_reader_that_ends_after_the_stop_leaves_no_connection(database, start):
+    service = start(database)
+    reader = service.reader.connect()
+    used = reader.connection.driver_connection
+    reader.execute(text("SELECT 1"))
+    service.stop()
+    reader.close()
+    if database.get_backend_name() == "postgresql":
+        assert used.closed
+    else:
+        with pytest.raises(ProgrammingError, match="closed"):
+            used.execute("SELECT 1")

@@ -9,7 +9,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
-from sqlalchemy import URL, Engine
+from sqlalchemy import URL, Engine, event
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from evolabel.errors import EvolabelError, ParameterError, StateError
 from evolabel.server.contexts.desk import Origin
@@ -265,6 +266,7 @@ class Service:
             thread.join(max(deadline - time.monotonic(), 0.0))
         for worker in workers:
             worker.stop(max(deadline - time.monotonic(), 0.0))
+        event.listen(self.reader, "checkin", _close)  # of readers that end later
         self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log
         self.pen.close()
 
@@ -343,6 +345,11 @@ class Service:
     def _make_tables(self) -> None:
         with self.pen.transaction() as connection:
             prepare_tables(connection)
+
+
+def _close(connection: object, record: ConnectionPoolEntry) -> None:
+    """Close the `connection` of `record`, which comes back to a pool that is not used any more."""
+    record.invalidate()
 
 
 def _check_slug(slug: str) -> None:
