@@ -35,7 +35,7 @@ class SecondMoments:
     Parameters
     ----------
     every : int
-        Only every so-manieth sample is added, with that weight: cheaper, and the same on average.
+        One sample of each so many is added, with that weight: cheaper, and the same on average.
     identities : IntArray, optional
         Identities of the rules whose `moments` are given, slot by slot.
     moments : Moments
@@ -147,7 +147,7 @@ def _check_stored(arrays: Arrays) -> None:
     }
     check_arrays(arrays, table)
     identities = arrays["identities"].tolist()
-    require(arrays["counts"][0] > 0, "counts", "each sample, or each so-manieth")
+    require(arrays["counts"][0] > 0, "counts", "1 or more, of which one sample is added")
     require(identities[:1] in ([], [WHOLE_STREAM]), "identities", "the whole stream first")
     require(len(set(identities)) == slots, "identities", "identities that differ")
     moments = Moments(*(arrays[name] for name in Moments._fields))
