@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from statistics import mean, median
 from typing import Any
 
-import concept_targets
 import result_files
 from drift_streams import NINE, PLAIN, SENSORS
 from drift_tables import if_measured, number, signed
@@ -42,20 +41,17 @@ Found = Mapping[str, Any]
 
 def all_tables() -> str:
     """Return all tables for which there are results."""
-    product, prototype, peers = (
-        result_files.read_if_any(name, {}) for name in ("concepts", "concepts_prototype", "concepts_peers")
-    )
+    product, peers = (result_files.read_if_any(name, {}) for name in ("concepts", "concepts_peers"))
     parts: dict[str, Callable[[], str]] = {
-        "Streams, means of the seeds": lambda: streams(product["streams"], prototype["streams"]),
-        "Reading the rules": lambda: readings(product["reading"], prototype["reading"]),
+        "Streams, means of the seeds": lambda: streams(product["streams"]),
+        "Reading the rules": lambda: readings(product["reading"]),
         "The five data sets": lambda: sets(product["sets"]),
         "Drifting streams": lambda: drifts(product["drift"]),
         "A label that becomes its opposite at half": lambda: flips(product["flips"]),
         "Processor time": lambda: times(product["time"]),
-        "Missing labels and features, weights (F1)": lambda: changes(product["missing"], prototype["missing"]),
+        "Missing labels and features, weights (F1)": lambda: changes(product["missing"]),
         "With few labels answered": lambda: asking(product["asking"]),
         "Beside other learners, one seed": lambda: beside_peers(peers, product.get("streams", {})),
-        "Targets": lambda: concept_targets.targets(product, prototype, peers),
     }
     return "\n\n".join(f"{title}\n\n{body}" for title, part in parts.items() if (body := if_measured(part)))
 
@@ -70,28 +66,24 @@ def seed_mean(runs: Mapping[str, Any], *keys: str) -> float:
     return mean(values)
 
 
-def streams(product: Found, prototype: Found) -> str:
-    """Return scores over all rows and in the last quarter, with and without, beside the prototype's."""
-    columns = [(found, way, key) for found in (product, prototype) for key in ("score", "last quarter") for way in WAYS]
+def streams(found: Found) -> str:
+    """Return scores over all rows and in the last quarter, with and without."""
+    columns = [(way, key) for key in ("score", "last quarter") for way in WAYS]
     rows, cells = [], []
-    for name in product:
-        values = [seed_mean(found[name], way, key) for found, way, key in columns]
+    for name, runs in found.items():
+        values = [seed_mean(runs, way, key) for way, key in columns]
         cells.append(values)
         rows.append([TITLES[name], *map(number, values)])
     rows.append([f"**mean of {len(cells)}**", *(number(mean(column)) for column in zip(*cells, strict=True))])
-    heads = [
-        f"{who}{key}{way}" for who in ("", "prototype, ") for key in ("", "last quarter, ") for way in WAYS.values()
-    ]
+    heads = [f"{key}{way}" for key in ("", "last quarter, ") for way in WAYS.values()]
     return table(["accuracy, or macro F1", *heads], rows)
 
 
-def readings(product: Found, prototype: Found) -> str:
-    """Return true conditions, errors of edges in percent of the range, and rules per run, beside the prototype's."""
-    rows = [[TITLES[name], *read(product[name].values()), *read(prototype[name].values())] for name in product]
-    everything = [[run for runs in found.values() for run in runs.values()] for found in (product, prototype)]
-    rows.append(["**all**", *(cell for runs in everything for cell in read(runs))])
-    heads = ["conditions that name a true feature", "edge error, median / mean, %", "rules"]
-    return table(["stream", *heads, *(f"prototype, {head}" for head in heads)], rows)
+def readings(found: Found) -> str:
+    """Return true conditions, errors of edges in percent of the range, and rules per run."""
+    rows = [[TITLES[name], *read(runs.values())] for name, runs in found.items()]
+    rows.append(["**all**", *read(run for runs in found.values() for run in runs.values())])
+    return table(["stream", "conditions that name a true feature", "edge error, median / mean, %", "rules"], rows)
 
 
 def read(runs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -159,20 +151,16 @@ def times(found: Found) -> str:
     return table(["stream", "features x labels", *heads], rows)
 
 
-def changes(product: Found, prototype: Found) -> str:
+def changes(found: Found) -> str:
     """Return macro F1 over all rows and in the last quarter, by what was changed, without and with."""
-    cases = next(iter(next(iter(product.values())).values()))
-    columns = [(name, way) for name in product for way in WAYS]
+    cases = next(iter(next(iter(found.values())).values()))
+    columns = [(name, way) for name in found for way in WAYS]
 
-    def cell(found: Found, name: str, *keys: str) -> str:
+    def cell(name: str, *keys: str) -> str:
         return " / ".join(number(seed_mean(found[name], *keys, key), 3) for key in ("score", "last quarter"))
 
-    rows = [
-        [case, *(cell(product, name, case, way) for name, way in columns)]
-        + [cell(prototype, name, case, "on") for name in product]
-        for case in cases
-    ]
-    heads = [f"{name}, {WAYS[way]}" for name, way in columns] + [f"{name}, prototype" for name in product]
+    rows = [[case, *(cell(name, case, way) for name, way in columns)] for case in cases]
+    heads = [f"{name}, {WAYS[way]}" for name, way in columns]
     return table(["all rows / last quarter", *heads], rows)
 
 
@@ -208,8 +196,12 @@ def beside_peers(peers: Mapping[str, Any], product: Found) -> str:
 
 def lead_cells(learners: list[str], by_stream: Mapping[str, Any], product: Found, seed: str) -> list[str]:
     """Return for each of `learners` by how much the product is ahead on the mean of the streams that both have."""
-    leads = (concept_targets.leads(learner, by_stream, product, seed).values() for learner in learners)
-    return [f"{signed(mean(lead))} ({counted(len(lead), 'stream')})" if lead else "-" for lead in leads]
+    cells = []
+    for learner in learners:
+        both = [name for name, found in by_stream.items() if learner in found and seed in product.get(name, {})]
+        leads = [product[name][seed]["on"]["score"] - by_stream[name][learner]["score"] for name in both]
+        cells.append(f"{signed(mean(leads))} ({counted(len(leads), 'stream')})" if leads else "-")
+    return cells
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@
 | asking  | accuracy with 10 % of the labels, or of the samples, answered, chosen and drawn at random, "drift"    |
 |         | events, and how many answers a flipped label needs until "drift"                                      |
 
-Beside them stand the figures of a prototype of the method on the same rows (benchmarks/results/drift_prototype.json,
-made once) and those of river's learners on seed 13 (`drift_peers.py`). The sets need EVOLABEL_DATA.
+Beside them stand the figures of river's learners on seed 13 (`drift_peers.py`). The sets need EVOLABEL_DATA.
 """
 
 import os

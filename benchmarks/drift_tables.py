@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from statistics import mean, median, stdev
-from typing import Any, NamedTuple
+from typing import Any
 
 import result_files
 from drift_streams import MORE, NINE, PLAIN, SENSORS
@@ -13,25 +13,21 @@ GROUPS = {"nine": NINE, "plain": PLAIN, "more": MORE, "sensors": SENSORS}
 KINDS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
 SPANS = ("before", "200-500", "500-1000", "500-1500", "2000-3000")
 FORMS = {"on": "follows", "off": "does not"}
-SMALL_SHAPE = 25  # weights per rule and label up to which a shape counts as small in the target of the time
-MARGIN = 0.003  # the product is not below the prototype by more than this
 
 
 def all_tables() -> str:
     """Return all tables for which there are results."""
-    product, prototype = result_files.read_if_any("drift", {}), result_files.read_if_any("drift_prototype", {})
-    peers = result_files.read_if_any("drift_peers", {})
+    product, peers = (result_files.read_if_any(name, {}) for name in ("drift", "drift_peers"))
     parts: dict[str, Callable[[], str]] = {
-        "Streams, means of the seeds": lambda: streams(product["streams"], prototype.get("streams", {})),
-        "The flipped label by itself": lambda: flipped(product["streams"], prototype.get("streams", {})),
+        "Streams, means of the seeds": lambda: streams(product["streams"]),
+        "The flipped label by itself": lambda: flipped(product["streams"]),
         "Rows until a drift is noticed": lambda: noticed(product["streams"]),
         "Thirty seeds": lambda: many_seeds(product["repeats"]),
         "Data sets, following minus not following": lambda: sets(product["sets"]),
-        "A rare label that moves to the other tail": lambda: rare(product["rare"], prototype.get("rare", {})),
+        "A rare label that moves to the other tail": lambda: rare(product["rare"]),
         "Processor time and saved model": lambda: times(product["time"]),
         "With 10 % of the labels, or of the samples, answered": lambda: asking(product["asking"]),
         "River's learners, one seed": lambda: beside_peers(peers["streams"], product.get("streams", {})),
-        "Targets": lambda: targets(product, prototype),
     }
     return "\n\n".join(f"{title}\n\n{body}" for title, part in parts.items() if (body := if_measured(part)))
 
@@ -63,12 +59,6 @@ KEYS = {"accuracy": "", "after": " after"}
 """Scores of a run, and what they add to the name of a group."""
 
 
-def group_means(found: dict[str, Any], way: str) -> dict[str, float]:
-    """Return the mean accuracy of every group, and that after a drift where there is one."""
-    means = {(group, key): group_mean(found, way, names, key) for group, names in GROUPS.items() for key in KEYS}
-    return {f"{group}{KEYS[key]}": value for (group, key), value in means.items() if value is not None}
-
-
 def number(value: float | None, digits: int = 4) -> str:
     """Return `value` as text, "-" for None."""
     return "-" if value is None else f"{value:.{digits}f}"
@@ -86,33 +76,30 @@ def delays(values: Iterable[int | None]) -> str:
 # ---------------------------------------------------------------- tables
 
 
-def streams(product: dict[str, Any], prototype: dict[str, Any]) -> str:
+def streams(found: dict[str, Any]) -> str:
     """Return accuracy, accuracy after a drift and events per run, stream by stream and for every group."""
-    learners = {"": product, "prototype, ": prototype} if prototype else {"": product}
-    columns = {f"{who}{FORMS[way]}": (found, way) for who, found in learners.items() for way in FORMS}
-    heads = ["accuracy / after the drift", *columns, ", ".join(KINDS)]
+    heads = ["accuracy / after the drift", *FORMS.values(), ", ".join(KINDS)]
 
-    def score(found: dict[str, Any], way: str, streams: Iterable[str]) -> str:
+    def score(way: str, streams: Iterable[str]) -> str:
         return " / ".join(number(group_mean(found, way, streams, key)) for key in KEYS)
 
     rows = []
     for group, members in GROUPS.items():
         for name in members:
-            kinds = [mean(run["events"].get(kind, 0) for run in product[name]["on"]) for kind in KINDS]
-            cells = [score(found, way, [name]) for found, way in columns.values()]
+            kinds = [mean(run["events"].get(kind, 0) for run in found[name]["on"]) for kind in KINDS]
+            cells = [score(way, [name]) for way in FORMS]
             rows.append([name, *cells, ", ".join(f"{kind:.1f}".removesuffix(".0") for kind in kinds)])
-        rows.append([f"**mean of {group}**", *(score(found, way, members) for found, way in columns.values()), ""])
+        rows.append([f"**mean of {group}**", *(score(way, members) for way in FORMS), ""])
     return table(heads, rows)
 
 
-def flipped(product: dict[str, Any], prototype: dict[str, Any]) -> str:
+def flipped(found: dict[str, Any]) -> str:
     """Return the accuracy of the flipped label by rows after the flip, and the rows until its two events."""
     rows = []
-    for who, found in (("", product), ("prototype, ", prototype)):
-        for way in FORMS if found else ():
-            runs = [run["flipped"] for run in found["flip"][way]]
-            spans = [number(mean_of(runs, span), 3) for span in SPANS]
-            rows.append([f"{who}{FORMS[way]}", *spans, *(delays(run[k] for run in runs) for k in KINDS[:2])])
+    for way, title in FORMS.items():
+        runs = [run["flipped"] for run in found["flip"][way]]
+        spans = [number(mean_of(runs, span), 3) for span in SPANS]
+        rows.append([title, *spans, *(delays(run[k] for run in runs) for k in KINDS[:2])])
     return table(["rows after the flip", *SPANS, "drift after rows", "recovered after rows"], rows)
 
 
@@ -172,17 +159,14 @@ def difference_with_error(ways: dict[str, Any], key: str) -> str:
     return f"{signed(difference(ways, key))} ± {stdev(apart) / len(apart) ** 0.5:.4f}"
 
 
-def rare(product: dict[str, Any], prototype: dict[str, Any]) -> str:
+def rare(found: dict[str, Any]) -> str:
     """Return rows until "drift" for every seed, and false "drift" events per 10,000 rows, by share of the label."""
     rows = []
-    for who, found in (("product", product), ("prototype", prototype)):
-        for share, runs in found.items():
-            noticed = [value for value in runs["delay"] if value is not None]
-            false = [number(mean(runs[key]), 1) for key in ("false", "false of other labels")]
-            rows.append(
-                [f"{float(share):.1%}", who, f"{len(noticed)} of {len(runs['delay'])}", delays(noticed), *false]
-            )
-    heads = ["share", "", '"drift" found', "after rows", 'false "drift" per 10,000 rows', "of the four other labels"]
+    for share, runs in found.items():
+        noticed = [value for value in runs["delay"] if value is not None]
+        false = [number(mean(runs[key]), 1) for key in ("false", "false of other labels")]
+        rows.append([f"{float(share):.1%}", f"{len(noticed)} of {len(runs['delay'])}", delays(noticed), *false])
+    heads = ["share", '"drift" found', "after rows", 'false "drift" per 10,000 rows', "of the four other labels"]
     return table(heads, rows)
 
 
@@ -241,170 +225,3 @@ def beside_peers(peers: dict[str, Any], product: dict[str, Any]) -> str:
             shown = [score(learner, names) if learner in ("follows", *same) else "" for learner in columns]
             rows += [[f"**mean of {len(names)} of {group}**", *shown]] if names else []
     return table(["accuracy / after the drift", *columns], rows)
-
-
-# ---------------------------------------------------------------- targets
-
-
-class Target(NamedTuple):
-    """What is asked for, the limit as text, what was reached, and whether that is enough."""
-
-    what: str
-    limit: str
-    reached: str
-    met: bool
-
-
-def targets(product: dict[str, Any], prototype: dict[str, Any]) -> str:
-    """Return every target beside what was reached; those whose part was not measured are listed as such."""
-    makers: dict[str, Callable[[], list[Target]]] = {
-        "streams": lambda: of_streams(product["streams"]),
-        "flipped label": lambda: of_flipped_label([run["flipped"] for run in product["streams"]["flip"]["on"]]),
-        "prototype": lambda: of_prototype(product["streams"], prototype),
-        "thirty seeds": lambda: of_many_seeds(product["repeats"]),
-        "rare label": lambda: [of_rare_label(product["rare"]["0.05"]["delay"])],
-        "data sets": lambda: of_sets(product["sets"]["as it is"]),
-        "asking": lambda: of_asking(product["asking"]),
-        "time": lambda: of_times(product["time"]),
-        "cold start": lambda: [of_cold_start()],
-    }
-    rows = []
-    for name, make in makers.items():
-        try:
-            rows += [[what, limit, reached, "yes" if met else "NO"] for what, limit, reached, met in make()]
-        except (KeyError, FileNotFoundError):
-            rows.append([name, "", "not measured", ""])
-    return table(["what", "target", "reached", "met"], rows)
-
-
-def at_least(what: str, limit: float, reached: float | None) -> Target:
-    """Return a target that holds if `reached` is `limit` or more."""
-    if reached is None:
-        raise KeyError(what)
-    return Target(what, f">= {limit:g}", number(reached), reached >= limit)
-
-
-def of_streams(found: dict[str, Any]) -> list[Target]:
-    """Return the targets of the drifting streams, of their twins and of the sensors."""
-    worst = min(PLAIN, key=lambda name: difference(found[name], "accuracy"))
-    false = sum(run["events"].get("drift", 0) for name in PLAIN for run in found[name]["on"])
-    runs = sum(len(found[name]["on"]) for name in PLAIN)
-    lost, text = difference(found[worst], "accuracy"), difference_with_error(found[worst], "accuracy")
-    sensors = group_mean(found, "on", ["ds-shift4"], "after")
-    return [
-        at_least("mean of the nine drifting streams", 0.865, group_mean(found, "on", NINE)),
-        at_least("first 1,000 rows after an abrupt drift, mean of seven", 0.81, group_mean(found, "on", NINE, "after")),
-        Target("stationary twins, worst on - off", ">= -0.001", f"{text} ({worst})", lost >= -0.001),
-        Target("stationary twins, false drift events", "0", f"{false} in {runs} x 10,000 rows", false == 0),
-        at_least("four sensors +-5 sd, nonlinear, first 1,000 rows after", 0.86, sensors),
-    ]
-
-
-def of_flipped_label(runs: list[dict[str, Any]]) -> list[Target]:
-    """Return the targets of the label that flips."""
-    lost = mean(run["before"] - run["500-1500"] for run in runs)
-    noticed, recovered = ([run[kind] for run in runs] for kind in KINDS[:2])
-    return [
-        Target("flipped label, level before minus rows 500-1,500 after", "<= 0.02", signed(lost), lost <= 0.02),
-        Target('flipped label, rows until "drift"', "<= 30", delays(noticed), within(noticed, 30) == len(runs)),
-        Target(
-            'flipped label, rows until "recovered"', "<= 500", delays(recovered), within(recovered, 500) == len(runs)
-        ),
-    ]
-
-
-def of_many_seeds(found: dict[str, Any]) -> list[Target]:
-    """Return the targets that depend on small differences or on single runs, over thirty seeds."""
-    worst = min(PLAIN, key=lambda name: difference(found[name], "accuracy"))
-    lost, text = difference(found[worst], "accuracy"), difference_with_error(found[worst], "accuracy")
-    recovered = [run["flipped"]["recovered"] for run in found["flip"]["on"]]
-    soon, runs = within(recovered, 500), len(recovered)
-    return [
-        Target(f"stationary twins, {runs} seeds, worst on - off", ">= -0.001", f"{text} ({worst})", lost >= -0.001),
-        Target(
-            f"flipped label, {runs} seeds, recovered within 500 rows",
-            "9 of 10",
-            f"{soon} of {runs}",
-            soon >= 0.9 * runs,
-        ),
-    ]
-
-
-def of_asking(found: dict[str, Any]) -> list[Target]:
-    """Return the targets of learners that ask for 10 % of the labels, and of the samples."""
-    return [target for per, of in (("labels", ""), ("samples", " samples")) for target in of_asking_for(per, of, found)]
-
-
-def of_asking_for(per: str, of: str, found: dict[str, Any]) -> list[Target]:
-    """Return the targets of a learner that asks for 10 % of what `per` names; `of` is behind its ways in `found`."""
-    answers = [run["answers"] for run in found["flip"][f"chosen{of}"]]
-    drifts = sum(run["drift"] for name in PLAIN for run in found[name][f"chosen{of}"])
-    chosen, drawn = (group_mean(found, f"{way}{of}", NINE) or 0.0 for way in ("chosen", "random"))
-    noticed = within(answers, 60) == len(answers)
-    return [
-        Target(f"10 % of the {per}, nine streams, chosen - random", "> 0", signed(chosen - drawn), chosen > drawn),
-        Target(f'10 % of the {per}, twins, false "drift" events', "0", str(drifts), drifts == 0),
-        Target(f'10 % of the {per}, answers of a flipped label until "drift"', "<= 60", delays(answers), noticed),
-    ]
-
-
-def within(values: Iterable[int | None], rows: int) -> int:
-    """Return how many of the delays `values` are at most `rows`."""
-    return sum(value is not None and value <= rows for value in values)
-
-
-def of_rare_label(values: list[int | None]) -> Target:
-    """Return the target of a label that one row in twenty has."""
-    found = within(values, 600)
-    what = 'rare label (5 %) that moves, "drift" within 600 rows'
-    return Target(what, "3 of 4 seeds", f"{found} of {len(values)} ({delays(values)})", found >= 0.75 * len(values))
-
-
-def of_sets(found: dict[str, Any]) -> list[Target]:
-    """Return the targets of PA and AP on the data sets."""
-    results = []
-    for key in ("pa", "ap"):
-        worst = min(found, key=lambda name: difference(found[name], key))
-        lost = difference(found[worst], key)
-        results.append(
-            Target(
-                f"five sets, {key.upper()}, worst on - off", ">= -0.001", f"{signed(lost)} ({worst})", lost >= -0.001
-            )
-        )
-    return results
-
-
-def of_times(found: list[dict[str, Any]]) -> list[Target]:
-    """Return the targets of the processor time, for small and for large shapes."""
-    results = []
-    for small, limit in ((True, 2.2), (False, 2.5)):
-        shapes = [row for row in found if (row["features"] + 1 <= SMALL_SHAPE) == small]
-        worst = max(shapes, key=lambda row: row["ratio"])
-        what = f"time over 10,000 rows, on / off, {'at most' if small else 'more than'} {SMALL_SHAPE - 1} features"
-        reached = f"{worst['ratio']:.2f} ({worst['stream']})"
-        results.append(Target(what, f"<= {limit}", reached, worst["ratio"] <= limit))
-    return results
-
-
-def of_cold_start() -> Target:
-    """Return the target of the first rows, which `cold_start.py` measures."""
-    reached = result_files.read("cold_start")["streams"]["mean"]["first model"]["10-80"]
-    return at_least("cold start, rows 10-80, mean of twelve streams", 0.74, reached)
-
-
-def of_prototype(product: dict[str, Any], prototype: dict[str, Any]) -> list[Target]:
-    """Return the distance to the prototype on the worst mean, and on inputs that really move."""
-    means, models = group_means(product, "on"), group_means(prototype["streams"], "on")
-    worst = min(models, key=lambda name: means[name] - models[name])
-    lost = means[worst] - models[worst]
-    travel, bound = (
-        mean_of(product["travel"]["on"], "accuracy"),
-        mean_of(prototype["without watch"]["travel"], "accuracy"),
-    )
-    if travel is None or bound is None:
-        raise KeyError("travel")
-    what = "inputs that really move (travel), beside the prototype with its watch of the sensors off"
-    return [
-        Target("worst mean minus the prototype's", f">= -{MARGIN}", f"{signed(lost)} ({worst})", lost >= -MARGIN),
-        Target(what, ">= -0.002", f"{signed(travel - bound)} ({number(travel)})", travel - bound >= -0.002),
-    ]

@@ -4,25 +4,20 @@ Each table is between a comment with its name and `<!-- end -->`. A test compare
 """
 
 import re
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import active_choices
 import active_feedback
 import active_learning
 import active_robustness
 import result_files
-import ridge_in_order
 import trust_tables
 
 from evolabel.words.markup import table
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "experiments"))
-from study_tables import TABLES
 
 NAMES = (
     "how-to/tuning",
@@ -30,7 +25,6 @@ NAMES = (
     "explanations/questions",
     "how-to/data",
     "explanations/accuracy-and-speed",
-    "explanations/experiments",
     "explanations/trust",
 )
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES))
@@ -197,17 +191,13 @@ PARTS: dict[str, Callable[[], str]] = {
     "SOAK_RESULT": soak,
     "GRID_RESULT": grid,
     "SHORTENING_TABLE": shortening,
-    **TABLES,
     "ACTIVE_SHARES": active_shares,
-    "ACTIVE_CHOICES": lambda: active_choices.table(result_files.read("active_choices")),
     "ACTIVE_FEEDBACK": lambda: active_feedback.table(result_files.read("active_feedback")),
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(result_files.read("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
     "QUERY_SPEED": query_speed,
     **{f"TRUST_{part.upper()}": partial(trust_tables.table_of, part) for part in trust_tables.MAKERS},
     "ONE_ROW_FRAMES": one_row_frames,
-    "TRUST_TARGETS": lambda: trust_tables.targets(result_files.read("trust")),
-    "RIDGE_IN_ORDER": lambda: ridge_in_order.table(result_files.read("ridge_in_order")),
 }
 
 

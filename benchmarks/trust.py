@@ -13,8 +13,6 @@
 | asking | a tenth of the labels is asked for (`ActiveLearner`, per label)                                           |
 | hidden | yeast, half of the labels are not known to the learner                                                    |
 | novel  | four data sets as in `sets`: rows with a value outside the range seen, and wild values put into rows       |
-| maps   | other maps on the outputs of `sets` and of birds: what was tried, rare labels, p >= .5 as decision        |
-| fading | streams of `drift`: maps that never forget, thresholds of sets with a fixed alpha                         |
 | time   | processor time of calibration per learned row                                                             |
 
 "Before" are the outputs cut to [0, 1], for classes divided by their sum, as `predict_proba` returned them before it was
@@ -40,7 +38,6 @@ from typing import Any, NamedTuple
 import datasets
 import numpy as np
 import result_files
-import trust_choices
 import trust_tables
 from drift_streams import make_stream
 from joblib import Parallel, delayed
@@ -69,8 +66,6 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 WILD, ALSO_WILD, MOST_WILD = 1e9, 1e8, 16  # values put into rows, and in how many features at most
 MISS_COST, RARE_BELOW = 10.0, 0.1  # in false alarms; share of a label that counts as rare
-
-FEWEST, FEW, FIRST_ROWS = 5, 20, 1000  # positives of rare labels; rows after a drift
 
 Case = tuple[str, int]
 
@@ -384,65 +379,6 @@ def _is_flagged(model: Any, x: np.ndarray, feature: int) -> bool:
     return any(f"(x{feature} = " in text for text in describe_unfamiliar(x, model.ranges, None))
 
 
-def maps(name: str, seed: int) -> dict[str, Any]:
-    """Measure other maps on the outputs of a data set; all start from the second half of the initial batch."""
-    rows = (
-        Rows(*datasets.load(name, seed)[:2], datasets.load(name, seed).Y, False)
-        if name == "birds"
-        else load(name, seed)
-    )
-    n = round(0.2 * len(rows.X))
-    first = EvolvingFuzzyClassifier().fit(rows.X[: n // 2], rows.target[: n // 2])
-    start = first.test_then_train(rows.X[n // 2 : n], rows.target[n // 2 : n]), rows.Y[n // 2 : n]
-    F, P, _, _ = (
-        EvolvingFuzzyClassifier().fit(rows.X[:n], rows.target[:n]).answer_then_train(rows.X[n:], rows.target[n:])
-    )
-    Y, K = rows.Y[n:], rows.Y.shape[1]
-    makers = trust_choices.CLASS_MAPS if rows.classes else trust_choices.LABEL_MAPS
-    found = {"clipped outputs": before(F, rows.classes), "library": P}
-    found |= {way: trust_choices.along(make(K), F, Y, start) for way, make in makers.items()}
-    measures = {way: quality(p, Y, rows.classes) for way, p in found.items()}
-    if rows.classes:
-        return {"maps": measures}
-    few = (rows.Y.sum(axis=0) >= FEWEST) & (rows.Y.sum(axis=0) <= FEW)
-    rare = {way: of_rare(p[:, few], Y[:, few]) for way, p in found.items()} if few.any() else {}
-    by_p, by_f = P >= 0.5, F >= 0.5
-    return {
-        "maps": measures,
-        "rare": rare,
-        "pa_by_p": partial_accuracy(Y, by_p.astype(float)) - partial_accuracy(Y, by_f.astype(float)),
-        "changed_by_p": float((by_p != by_f).mean()),
-    }
-
-
-def of_rare(P: np.ndarray, Y: np.ndarray) -> dict[str, float]:
-    """Return the log loss of the probabilities `P` of rare labels, and the positives promised per one that came."""
-    return {"log_loss": quality(np.clip(P, 1e-3, 1 - 1e-3), Y, False)["log_loss"], "promised": float(P.sum() / Y.sum())}
-
-
-def fading(name: str, seed: int) -> dict[str, Any]:
-    """Measure maps with and without fading, and sets with and without moving alpha, on a stream that drifts at half."""
-    stream = make_stream(name, seed)
-    classes = stream.one_label
-    target = stream.Y.argmax(axis=1) if classes else stream.Y
-    classifier = EvolvingFuzzyClassifier().fit(stream.X[:INITIAL], target[:INITIAL])
-    F, *_ = classifier.answer_then_train(stream.X[INITIAL:], target[INITIAL:])
-    Y = stream.Y[INITIAL:][:, classifier.classes_] if classes else stream.Y[INITIAL:]
-    after = slice(len(stream.X) // 2 - INITIAL, len(stream.X) // 2 - INITIAL + FIRST_ROWS)
-    found: dict[str, Any] = {}
-    for way, memory in (("kept", 0.0), ("faded", trust_choices.MEMORY)):
-        made = (
-            trust_choices.Temperature(memory=memory) if classes else trust_choices.LabelMaps(Y.shape[1], memory=memory)
-        )
-        P = trust_choices.along(made, F, Y)
-        found[way] = quality(P, Y, classes)["log_loss"]
-        found[f"{way}_after"] = quality(P[after], Y[after], classes)["log_loss"]
-    for way, gain in (("fixed", 0.0), ("moving", trust_choices.GAIN)):
-        held = trust_choices.sets_of(P, Y, classes=classes, gain=gain)
-        found[way] = of_sets(held, Y) | {"worst_window": worst_window(held, Y)}
-    return found
-
-
 def timed(name: str, seed: int) -> dict[str, Any]:
     """Measure processor time per learned row in microseconds, best of seven; `name` is the number of labels."""
     K, n, rng, seconds = int(name), 2000, np.random.default_rng(seed), []
@@ -465,8 +401,6 @@ PARTS = {
     "hidden": Part([("yeast", seed) for seed in SEEDS], hidden),
     "decide": Part([(name, seed) for name in DECIDED for seed in SEEDS], decide),
     "novel": Part([(name, seed) for name in (*LABELS, "digits") for seed in SEEDS], novel),
-    "maps": Part([(name, seed) for name in (*LABELS, "birds", *CLASSES) for seed in SEEDS], maps),
-    "fading": Part([(name, seed) for name in DRIFTING for seed in SEEDS], fading),
     "time": Part([(K, 20) for K in ("6", "14", "100")], timed),
 }
 

@@ -1,26 +1,13 @@
-"""Tables of `benchmarks/trust.py`: probabilities and sets, before and after, and the targets."""
+"""Tables of `benchmarks/trust.py`: probabilities and sets, before and after."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from statistics import mean
 from typing import Any
 
 import result_files
-from drift_tables import Target, at_least
 
 from evolabel.words.markup import table
 
-MOST_ECE = {
-    "emotions": 0.032,
-    "yeast": 0.013,
-    "water-quality": 0.020,
-    "digits": 0.018,
-    "breast_cancer": 0.022,
-    "ImageSegments": 0.018,
-}
-LOG_LOSS_MARGIN = {"breast_cancer": 0.015}  # above logistic regression, at most; 0 for the others
-NARROW = ("emotions", "yeast", "water-quality")  # sets whose coverage must not be far above what is asked for
-MOST_MICROSECONDS = 5.0
-MOST_FLAGGED = 0.03  # of ordinary rows
 WAYS = ("before", "after", "logistic")
 SHOWN_WAYS = {
     "plain": "default",
@@ -28,14 +15,7 @@ SHOWN_WAYS = {
     "balanced": '`optimise="balanced"`',
     "costs": "`class_weight`, all 10",
 }
-SOURCE = {
-    "levels": "sets",
-    "subset": "decide",
-    "weights": "decide",
-    "rare": "maps",
-    "classes": "maps",
-    "by_p": "maps",
-}  # other parts that tables are from
+SOURCE = {"levels": "sets", "subset": "decide", "weights": "decide"}  # other parts that tables are from
 LEVELS = ("0.8", "0.9", "0.95", "0.99")
 
 Found = Mapping[str, Any]
@@ -61,7 +41,7 @@ def all_tables(found: Found) -> str:
         except KeyError:
             text = "not measured"
         texts.append(f"**{name}**\n\n{text}")
-    return "\n\n".join([*texts, targets(found)])
+    return "\n\n".join(texts)
 
 
 def table_of(part: str) -> str:
@@ -158,9 +138,6 @@ def novel_table(found: Found) -> str:
     return table(heads, rows)
 
 
-OF_CLASSES = ("digits", "breast_cancer", "ImageSegments")
-
-
 def asking_table(found: Found) -> str:
     """Return ECE and coverage where a tenth of the labels is asked for: by the batch, and with the answers."""
     rows = []
@@ -174,64 +151,6 @@ def asking_table(found: Found) -> str:
     return table([*heads, *covered], rows)
 
 
-def map_table(found: Found) -> str:
-    """Return the mean ECE and log loss of each map over the data sets of labels."""
-    named = {name: runs for name, runs in found.items() if name not in OF_CLASSES}
-    ways = next(iter(next(iter(named.values())).values()))["maps"]
-    rows = []
-    for way in ways:
-        each = [[average(runs, "maps", way, key) for key in ("ece", "log_loss", "brier")] for runs in named.values()]
-        rows.append([way, *(f"{mean(column):.4f}" for column in zip(*each, strict=True))])
-    return table(["map", "ECE", "log loss", "Brier"], rows)
-
-
-def class_table(found: Found) -> str:
-    """Return ECE and log loss of each temperature on the data sets of classes."""
-    named = {name: runs for name, runs in found.items() if name in OF_CLASSES}
-    ways = next(iter(next(iter(named.values())).values()))["maps"]
-    rows = []
-    for way in ways:
-        cells = [
-            f"{average(runs, 'maps', way, 'ece'):.3f} / {average(runs, 'maps', way, 'log_loss'):.3f}"
-            for runs in named.values()
-        ]
-        rows.append([way, *cells])
-    return table(["temperature (ECE / log loss)", *named], rows)
-
-
-def rare_table(found: Found) -> str:
-    """Return the log loss of each map for labels of birds with 5 to 20 positives, and the positives it promises."""
-    runs = found["birds"]
-    ways = next(iter(runs.values()))["rare"]
-    rows = [
-        [way, f"{average(runs, 'rare', way, 'log_loss'):.4f}", f"{average(runs, 'rare', way, 'promised'):.2f}"]
-        for way in ways
-    ]
-    return table(["map", "log loss", "positives promised per one that came"], rows)
-
-
-def by_p_table(found: Found) -> str:
-    """Return what changes if labels are decided by p >= .5 instead of by the output."""
-    rows = [
-        [name, f"{average(runs, 'pa_by_p'):+.4f}", f"{100 * average(runs, 'changed_by_p'):.1f} %"]
-        for name, runs in found.items()
-        if name not in OF_CLASSES
-    ]
-    return table(["set", "PA by p >= .5 less PA by f >= .5", "decisions that change"], rows)
-
-
-def fading_table(found: Found) -> str:
-    """Return log loss with and without fading, and the worst window with fixed and with moving alpha."""
-    rows = []
-    for name, runs in found.items():
-        numbers = [average(runs, key) for key in ("kept", "faded", "kept_after", "faded_after")]
-        numbers += [average(runs, way, "worst_window") for way in ("fixed", "moving")]
-        numbers += [average(runs, way, "size") for way in ("fixed", "moving")]
-        rows.append([name, *(f"{value:.3f}" for value in numbers)])
-    heads = ["stream", "log loss, never forgets", "memory 500", "first 1,000 rows after the drift", "memory 500"]
-    return table([*heads, "worst 250 rows, fixed alpha", "moving", "size, fixed", "moving"], rows)
-
-
 MAKERS: dict[str, Callable[[Found], str]] = {
     "sets": probability_table,
     "levels": level_table,
@@ -240,86 +159,6 @@ MAKERS: dict[str, Callable[[Found], str]] = {
     "asking": asking_table,
     "hidden": small_table,
     "novel": novel_table,
-    "maps": map_table,
-    "classes": class_table,
-    "rare": rare_table,
-    "by_p": by_p_table,
-    "fading": fading_table,
     "subset": subset_table,
     "weights": weight_table,
 }
-
-# ---------------------------------------------------------------- targets
-
-
-def targets(found: Found) -> str:
-    """Return every target beside what was reached; those whose part was not measured are listed as such."""
-    makers: dict[str, Callable[[Found], Iterable[Target]]] = {
-        "sets": of_streams,
-        "fitted": lambda part: [at_most("ECE after fit only, digits", 0.025, average(part["digits"], "after", "ece"))],
-        "drift": of_drift,
-        "asking": lambda part: [_covered("asking", name, runs, ("sets",), 0.88) for name, runs in part.items()],
-        "decide": of_decisions,
-        "novel": of_novelty,
-        "time": lambda part: [
-            at_most("microseconds per learned row, 14 labels", MOST_MICROSECONDS, average(part["14"], "microseconds"))
-        ],
-    }
-    rows = []
-    for name, make in makers.items():
-        try:
-            rows += [[what, limit, reached, "yes" if met else "NO"] for what, limit, reached, met in make(found[name])]
-        except KeyError:
-            rows.append([name, "", "not measured", ""])
-    return table(["what", "target", "reached", "met"], rows)
-
-
-def at_most(what: str, limit: float, reached: float) -> Target:
-    """Return a target that holds if `reached` is `limit` or less."""
-    return Target(what, f"<= {limit:.3g}", f"{reached:.3f}", reached <= limit)
-
-
-def _covered(what: str, name: str, runs: Found, keys: tuple[str, ...], limit: float) -> Target:
-    return at_least(f"coverage at .9, {what}, {name}", limit, average(runs, *keys, "coverage"))
-
-
-def of_streams(found: Found) -> Iterable[Target]:
-    """Return the targets of the six data sets along the stream."""
-    for name, limit in MOST_ECE.items():
-        yield at_most(f"ECE, {name}", limit, average(found[name], "after", "ece"))
-    for name, runs in found.items():
-        limit = average(runs, "logistic", "log_loss") + LOG_LOSS_MARGIN.get(name, 0.0)
-        yield at_most(f"log loss, {name}", limit, average(runs, "after", "log_loss"))
-    for name, runs in found.items():
-        for level in LEVELS:
-            reached, asked = average(runs, "levels", level, "coverage"), float(level)
-            low, high = asked - 0.02, min(asked + 0.02, 1.0) if name in NARROW and asked >= 0.9 else 1.0
-            met = low <= reached <= high
-            yield Target(f"coverage at {level}, {name}", f"{low:.2f} to {high:.2f}", f"{reached:.3f}", met)
-    wrong = sum(run["zero_or_one"] for runs in found.values() for run in runs.values())
-    yield Target("probabilities of 0 or 1", "0", str(wrong), wrong == 0)
-    same = all(run["same_outputs"] for runs in found.values() for run in runs.values())
-    yield Target("outputs as without probabilities, bit for bit", "all", "all" if same else "not all", same)
-
-
-def of_decisions(found: Found) -> Iterable[Target]:
-    """Return the targets of decisions on whole label sets."""
-    yeast = found["yeast"]
-    yield at_least("subset accuracy, yeast", 0.225, average(yeast, "subset", "subset_accuracy"))
-    yield at_least("change of PA, yeast", -0.004, average(yeast, "subset", "pa") - average(yeast, "plain", "pa"))
-    for name, runs in found.items():
-        changed = average(runs, "subset", "subset_accuracy") - average(runs, "plain", "subset_accuracy")
-        yield at_least(f"change of subset accuracy, {name}", -0.003, changed)
-
-
-def of_novelty(found: Found) -> Iterable[Target]:
-    """Return the targets of values outside the range seen."""
-    for name, runs in found.items():
-        yield at_most(f"ordinary rows flagged, {name}", MOST_FLAGGED, average(runs, "flagged"))
-        yield at_least(f"wild values flagged, also after one was learned, {name}", 1.0, average(runs, "still"))
-
-
-def of_drift(found: Found) -> Iterable[Target]:
-    """Return the targets of the drifting streams."""
-    for name in ("flip", "ds-abrupt"):
-        yield at_least(f"worst 250 rows at .9, {name}", 0.85, average(found[name], "sets", "worst_window"))

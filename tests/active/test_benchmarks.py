@@ -6,7 +6,6 @@ import measuring
 import numpy as np
 import pytest
 import result_files
-import ridge_in_order
 from datasets import Split
 
 
@@ -57,7 +56,7 @@ def test_robustness_is_shown_as_shares_of_the_gap_with_right_answers():
     assert text.count("0.50 / 0.50") == 4 * (len(active_robustness.CONDITIONS) + len(active_robustness.drifts()))
 
 
-@pytest.mark.parametrize("name", [active_learning.RESULTS, active_robustness.RESULTS, ridge_in_order.RESULTS])
+@pytest.mark.parametrize("name", [active_learning.RESULTS, active_robustness.RESULTS])
 def test_results_are_written_as_they_were_read(name, monkeypatch, tmp_path):
     found, written = result_files.read(name), (result_files.FOLDER / f"{name}.json").read_bytes()
     monkeypatch.setattr(result_files, "FOLDER", tmp_path)
@@ -71,11 +70,3 @@ def test_runs_are_grouped_in_the_order_of_the_streams():
     streams = [("a", Split(np.zeros((n, 1)), np.zeros((n, 1)), 1)) for n in (3, 2)]
     streams.insert(1, ("b", Split(np.zeros((9, 1)), np.zeros((9, 1)), 1)))
     assert measuring.by_group(streams, lambda split: len(split.X), 1) == {"a": [3, 2], "b": [9]}
-
-
-def test_no_ridge_is_beyond_the_grid():
-    rng = np.random.default_rng(0)
-    noise = Split(rng.normal(size=(200, 3)), rng.integers(0, 2, size=(200, 2)).astype(float), 200)
-    found = ridge_in_order.ridges(noise)
-    assert found[ridge_in_order.ALONE] >= ridge_in_order.GRID[-4]
-    assert max(found.values()) == ridge_in_order.GRID[-1]

@@ -11,7 +11,7 @@ from evolabel.reproduce import ReproductionResults
 def test_the_page_shows_the_verdicts_of_the_kept_results():
     page = reproduction.PAGE.read_text()
     kept = ReproductionResults.read(reproduction.KEPT)
-    assert reproduction.filled(page, kept) == page, "run experiments/reproduction.py"
+    assert reproduction.filled(page, kept) == page, "run benchmarks/reproduction.py"
 
 
 def test_other_results_give_another_page():

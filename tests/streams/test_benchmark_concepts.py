@@ -1,7 +1,6 @@
-"""The benchmark of threshold rules: how rules are read, what is continued, tables and targets."""
+"""The benchmark of threshold rules: how rules are read, what is continued, and tables."""
 
 import concept_tables
-import concept_targets
 import concepts
 import numpy as np
 import pytest
@@ -83,57 +82,7 @@ def runs(score, last=None, off=0.6):
 
 
 def all_streams(score, **others):
-    return {name: runs(others.get(name, score), off=0.6 if name in concept_targets.STREAMS else 0.9) for name in NAMES}
-
-
-def lines(product, prototype=None, peers=None):
-    return concept_targets.targets(product, prototype or {}, peers or {}).splitlines()
-
-
-def test_targets_of_streams():
-    found = lines({"streams": all_streams(0.9, agrawal0=0.996, sea=0.8985)}, {"streams": all_streams(0.9, xor=0.904)})
-    assert "| agrawal0, score | >= 0.995 | 0.9960 | yes |" in found
-    assert "| agrawal2, score | >= 0.995 | 0.9000 | NO |" in found
-    assert "| plant, last quarter | >= 0.92 | 0.9000 | NO |" in found
-    assert "| no thresholds needed, worst on - off | >= -0.001 | -0.00150 (sea) | NO |" in found
-    assert "| LED, worst seed, on - off | >= -0.003 | +0.00000 (seed 13) | yes |" in found
-    assert "| worst stream minus the prototype's | >= -0.003 | -0.00400 (xor) | NO |" in found
-    assert "| time |  | not measured |  |" in found
-
-
-def test_targets_beside_peers_are_taken_on_the_streams_that_both_have():
-    scores = {"xor": 0.95, "sea": 0.7}
-    streams = {name: {peer: {"score": score} for peer in concept_targets.ONLINE} for name, score in scores.items()}
-    peers = {"seed": 13, "streams": streams}
-    found = lines({"streams": all_streams(0.9)}, peers=peers)
-    assert "| mean of 2 streams minus the adaptive tree's | > 0 | +0.0750 | yes |" in found
-    assert "| worst stream minus the adaptive tree's | >= -0.02 | -0.05000 (xor) | NO |" in found
-    table = concept_tables.beside_peers(peers, all_streams(0.9)).splitlines()
-    assert "| XOR, 2 of 8 | 0.6000 | 0.9000 | 0.9500 | 0.9500 | 0.9500 |" in table
-    assert "| Sine | 0.9000 | 0.9000 | - | - | - |" in table
-
-
-def test_targets_of_rules_sets_and_times():
-    read = {"rules": 4, "conditions": 20, "true": 19, "errors": [0.1, 0.1, 9.0]}
-    shapes = {
-        "xor": (8, 2, 20.0, 59.0, 2.0),
-        "yeast": (103, 14, 100.0, 250.0, 11.0),
-        "birds": (260, 19, 1.0, 1.0, 99.0),
-    }
-    times = {
-        name: {"13": {"features": p, "labels": K, "off": {"us": off}, "on": {"us": on, "longest_ms": longest}}}
-        for name, (p, K, off, on, longest) in shapes.items()
-    }
-    sets = {"birds": {"13": {"on": {"pa": 0.9, "ap": 0.5}, "off": {"pa": 0.9004, "ap": 0.5006}}}}
-    found = lines({"reading": {"five": {"13": read}, "plant": {"13": read}}, "time": times, "sets": sets})
-    assert "| five, conditions that name a true feature | >= 1 | 0.9500 | NO |" in found
-    assert "| plant, conditions that name a true feature | >= 0.95 | 0.9500 | yes |" in found
-    assert "| median edge error, % of the range | <= 0.2 | 0.100 (five) | yes |" in found
-    assert "| five sets, PA, worst on - off | >= -0.0005 | -0.00040 (birds) | yes |" in found
-    assert "| five sets, AP, worst on - off | >= -0.0005 | -0.00060 (birds) | NO |" in found
-    assert "| time that is added / time without, 100 or more features | <= 1.2 | 1.50 (yeast) | NO |" in found
-    assert "| us that are added, at most 30 features and 14 labels | <= 40 | 39.00 (xor) | yes |" in found
-    assert "| longest call, ms, at most 120 features and 101 labels | <= 10 | 11.00 (yeast) | NO |" in found
+    return {name: runs(others.get(name, score), off=0.6) for name in NAMES}
 
 
 def test_every_part_has_a_table(tmp_path, monkeypatch):
@@ -148,14 +97,13 @@ def test_every_part_has_a_table(tmp_path, monkeypatch):
         "missing": {"plant": {"13": {"all": runs(0.8)["13"]}}},
     }
     result_files.write("concepts", product)
-    result_files.write("concepts_prototype", product)
     result_files.write("concepts_peers", {"seed": 13, "streams": {"xor": {"tree": {"score": 0.7}}}})
     text = concept_tables.all_tables()
     for line in (
-        "| XOR, 2 of 8 | 19 of 20 (95.0%) | 0.20 / 0.20 | 4.0 | 19 of 20 (95.0%) | 0.20 / 0.20 | 4.0 |",
+        "| XOR, 2 of 8 | 19 of 20 (95.0%) | 0.20 / 0.20 | 4.0 |",
         "| birds | 0.9000 / 0.5000 | 0.9000 / 0.5000 | +0.00000 / +0.00000 |",
         "| xor | 8 x 2 | 10.0 | 10.0 | 0.0 | 0.00 | 1.00 | 1.00 |",
-        "| all | 0.600 / 0.600 | 0.800 / 0.800 | 0.800 / 0.800 |",
+        "| all | 0.600 / 0.600 | 0.800 / 0.800 |",
         "| **mean difference, with - peer** |  |  | +0.2000 (1 stream) |",
     ):
         assert line in text.splitlines()

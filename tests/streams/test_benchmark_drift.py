@@ -82,24 +82,6 @@ def streams_of(accuracy, after):
     return found
 
 
-def test_targets_are_compared_with_what_was_reached():
-    lines = drift_tables.targets({"streams": streams_of(0.9, 0.8)}, {}).splitlines()
-    assert "| mean of the nine drifting streams | >= 0.865 | 0.9000 | yes |" in lines
-    assert "| first 1,000 rows after an abrupt drift, mean of seven | >= 0.81 | 0.8000 | NO |" in lines
-    assert "| stationary twins, false drift events | 0 | 45 in 45 x 10,000 rows | NO |" in lines
-    assert '| flipped label, rows until "drift" | <= 30 | 12, 12, 12, 12, 12 | yes |' in lines
-    assert "| data sets |  | not measured |  |" in lines
-    assert drift_tables.of_rare_label([590, 20, None, 30, 40]).met
-    assert not drift_tables.of_rare_label([601, 20, None, 30, 40]).met
-
-
-def test_the_product_is_compared_with_the_prototype():
-    prototype = {"streams": streams_of(0.9, 0.8), "without watch": {"travel": [run(0.9)] * 5}}
-    near, far = (drift_tables.of_prototype(streams_of(value, 0.8), prototype) for value in (0.8975, 0.8965))
-    assert [target.met for target in near] == [True, False]
-    assert [target.met for target in far] == [False, False]
-
-
 def test_learners_that_lack_streams_are_compared_on_those_that_they_have():
     peers = {"sea": {"tree": run(0.5, 0.4), "forest": run(0.7, 0.6)}, "rbf": {"tree": run(0.6)}}
     lines = drift_tables.beside_peers(peers, streams_of(0.9, 0.8)).splitlines()

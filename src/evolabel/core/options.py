@@ -11,7 +11,7 @@ from typing import Any
 from evolabel._utils.validation import Choice, Range, Weights
 from evolabel.errors import ParameterError
 
-# Best of the constants on the five data sets (docs/explanations/experiments.md), and the most that "loo" may choose.
+# Best of the constants on the five data sets (docs/decisions/what-was-tried.md), and the most that "loo" may choose.
 STRONGEST_LOCAL_RIDGE = 0.2
 
 _LONGEST = 10**15  # samples to wait: kernels count in 64 bits

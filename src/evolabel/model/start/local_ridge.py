@@ -16,7 +16,7 @@ L1 and coupling come on top of these least squares and do not change the choice:
 a grid search stays shared. Without a ridge towards the global model there is nothing to choose.
 
 Deviation: the paper has no such ridge. Where regions follow rules of their own, the unit of the ridges, which is what
-the *linear* model needs, has little to do with what the rules need (docs/explanations/experiments.md).
+the *linear* model needs, has little to do with what the rules need (docs/decisions/what-was-tried.md).
 """
 
 from typing import NamedTuple

@@ -19,7 +19,7 @@ FEWEST_ROWS = 4
 # Where the errors of neighbouring rows agree so clearly, leave-one-out is too hopeful, and whole stretches of rows are
 # left out instead. Shuffled rows: z < 3 on 20 shuffles of five sets; water quality and mediamill in their order: 6, 70.
 # Where a batch is sorted by its labels a stretch leaves out a label altogether, so that the ridge may grow by so many
-# steps of the grid at most (docs/explanations/experiments.md).
+# steps of the grid at most (docs/decisions/what-was-tried.md).
 CLEAR = 4.0
 STRETCHES = 10
 MOST_STEPS = 2

@@ -1,4 +1,4 @@
-"""Write docs/explanations/reproduction.md from the last full run: `python experiments/reproduction.py [FOLDER]`.
+"""Write docs/explanations/reproduction.md from the last full run: `python benchmarks/reproduction.py [FOLDER]`.
 
 With the folder of an `evolabel reproduce` run, its results are copied first. A test compares the page with them.
 """
@@ -7,8 +7,6 @@ import shutil
 import sys
 from itertools import product
 from pathlib import Path
-
-from pages import with_blocks
 
 from evolabel.reproduce import ReproductionResults, tables, verdicts
 from evolabel.reproduce.experiments import EXPERIMENTS
@@ -21,6 +19,7 @@ from evolabel.words.markup import table
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanations" / "reproduction.md"
 KEPT = Path(__file__).parent / "results" / "reproduce"
+END = "<!-- end -->"
 
 
 def verdict_table(results: ReproductionResults) -> str:
@@ -84,7 +83,12 @@ BLOCKS = {
 
 def filled(page: str, results: ReproductionResults) -> str:
     """The text of `page` with every block between its markers written from `results`."""
-    return with_blocks(page, {f"reproduction:{name}": block(results) for name, block in BLOCKS.items()})
+    for name, block in BLOCKS.items():
+        start = f"<!-- reproduction:{name} -->"
+        assert page.count(start) == 1, f"the page needs exactly one {start}"
+        head, rest = page.split(start)
+        page = f"{head}{start}\n\n{block(results)}\n\n{END}{rest[rest.index(END) + len(END) :]}"
+    return page
 
 
 def main() -> None:

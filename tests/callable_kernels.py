@@ -1,4 +1,4 @@
-"""Inner kernels, compiled so that experiments and tests can call them."""
+"""Inner kernels, compiled so that tests can call them."""
 
 from functools import cache
 from pathlib import Path
