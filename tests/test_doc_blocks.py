@@ -22,7 +22,7 @@ RUN_ELSEWHERE = {
     "docs/how-to/data.md": "test_data_page.py",
     "docs/how-to/expert-rules.md": "explain/test_expert_docs.py",
     "docs/tutorials/plant-day.md": "test_plant_day.py",
-    "docs/service.md": "server",
+    "docs/how-to/service-programs.md": "server",
 }
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

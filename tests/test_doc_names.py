@@ -123,7 +123,7 @@ def exists(name):
         return not others or has(getattr(importlib.import_module(classes()[first]), first), others[0])
     if re.fullmatch(r"[A-Z][a-z0-9]+[A-Z]\w*[a-z]\w*", first):
         return first in FOREIGN
-    if name == "model.rebuilt":  # a record of the service
+    if name in ("model.rebuilt", "model.replaced"):  # records of the service
         return True
     if others and (first == "evolabel" or first in PACKAGES):
         thing, rest = module_and_rest(name if first == "evolabel" else f"evolabel.{name}")

@@ -1,4 +1,4 @@
-"""Take the pictures of docs/tutorials/labelling-page.md: the demonstration of the labelling service in a browser.
+"""Take the pictures of docs/tutorials/first-project.md: the demonstration of the labelling service in a browser.
 
 python tools/service_pictures.py        # needs the extras server and browser, and Chromium (EVOLABEL_CHROMIUM)
 """

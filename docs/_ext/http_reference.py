@@ -9,8 +9,8 @@ _HEAD = """HTTP interface
 ==============
 
 Routes of the labelling service for programs, from the OpenAPI document that a running service has at
-``/openapi.json``. Requests carry ``Authorization: Bearer TOKEN``; :doc:`/service` explains tokens, roles and what is
-stored when. Errors are problem documents (RFC 9457). For Python there is ``evolabel.client``.
+``/openapi.json``. Requests carry ``Authorization: Bearer TOKEN``; :doc:`/reference/service` has roles, settings
+and limits. Errors are problem documents (RFC 9457). For Python there is ``evolabel.client``.
 """
 
 

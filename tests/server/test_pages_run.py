@@ -27,7 +27,13 @@ from server.crash.processes import free_port
 from server.listening import listening
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("service.md", "label-studio.md", "service-pages.md")
+PAGES = (
+    "tutorials/first-project.md",
+    "how-to/service-programs.md",
+    "label-studio.md",
+    "how-to/service-people.md",
+    "how-to/service-backup.md",
+)
 BEGIN = r"""
 set -euo pipefail
 trap 'echo "failed: $BASH_COMMAND" >&2' ERR
@@ -127,7 +133,7 @@ def test_the_shell_blocks_of_the_pages_run_as_written(tmp_path, monkeypatch):
 
 def test_the_python_blocks_run_as_written(sqlite, start, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / PAGES[0]).read_text(), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "how-to/service-programs.md").read_text(), re.DOTALL)
     service, names = start(sqlite), {"token": create_token(sqlite, "root", None, None, "test")}
     with listening(service) as url:
         exec("".join(blocks).replace("http://127.0.0.1:8080", url), names)
