@@ -14,26 +14,23 @@ import pandas as pd
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.events import SHIFTS, THRESHOLD_CHANGES
 from evolabel.explain.rules import RuleSet, summary
-from evolabel.streams import Dataset, load_dataset
+from evolabel.streams import load_dataset
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "reading-rules.md"
 INITIAL_SHARE = 0.2
-RULES = 5  # of each set: ten together
+RULES = 2  # that are shown
 WELL_SUPPORTED = 12  # fewest samples of a rule that is shown
-ROW = 7  # of the stream, to be explained
-
 PUMP_ROWS = 6000
 PUMP_REGIONS = 2  # region rules that are shown
 
 
-@cache
-def learned(name: str) -> tuple[EvolvingFuzzyClassifier, Dataset]:
-    """The classifier after the whole stream, and the stream."""
+def learned(name: str) -> EvolvingFuzzyClassifier:
+    """The classifier after the whole stream."""
     data = load_dataset(name, nominal="codes").shuffled(0)
     start = round(INITIAL_SHARE * len(data))
     clf = EvolvingFuzzyClassifier().fit(data.X[:start], data.Y[:start])
     clf.partial_fit(data.X[start:], data.Y[start:])
-    return clf.name_columns(data.feature_names, data.label_names), data
+    return clf.name_columns(data.feature_names, data.label_names)
 
 
 def characteristic(rules: RuleSet) -> RuleSet:
@@ -49,23 +46,9 @@ def characteristic(rules: RuleSet) -> RuleSet:
 
 
 def rules_of(name: str) -> str:
-    rules = learned(name)[0].rules_
+    rules = learned(name).rules_
     texts = "\n\n".join(rule.text for rule in characteristic(rules))
     return f"{summary(rules)}\n\n{texts}"
-
-
-def relevance_of(name: str) -> str:
-    relevance = learned(name)[0].relevance_
-    lines = []
-    for label in relevance.label_names:
-        best = ", ".join(f"{feature} {share:.0%}" for feature, share in relevance.strongest(label, 3))
-        lines.append(f"{label}: {best}")
-    return "\n".join(lines)
-
-
-def explained(name: str, row: int) -> str:
-    clf, data = learned(name)
-    return clf.explain(pd.DataFrame(data.X[row : row + 1], columns=list(data.feature_names))).text
 
 
 def pump_rows(moved: float = 4.9) -> tuple[pd.DataFrame, np.ndarray]:
@@ -114,7 +97,10 @@ def pump_events() -> str:
     Y[3500:, 1] = 1.0 - Y[3500:, 1]
     X.loc[5000:, "noise"] += 40.0
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(list(X.columns), ["leak", "busy"])
-    shown = [event for event in clf.events_ if event.kind in (*SHIFTS, *THRESHOLD_CHANGES) and event.sample >= 2500]
+    events = [event for event in clf.events_ if event.sample >= 2500]
+    shown = [
+        event for event in events if event.kind in SHIFTS or (event.kind in THRESHOLD_CHANGES and event.sample <= 3600)
+    ]
     return "\n".join(str(event) for event in shown)
 
 
@@ -123,10 +109,6 @@ PARTS = {
     "PUMP_EXPLAINED": pump_explained,
     "PUMP_EVENTS": pump_events,
     "EMOTIONS_RULES": lambda: rules_of("emotions"),
-    "EMOTIONS_RELEVANCE": lambda: relevance_of("emotions"),
-    "WATER_RULES": lambda: rules_of("water-quality"),
-    "WATER_RELEVANCE": lambda: relevance_of("water-quality"),
-    "WATER_EXPLAINED": lambda: explained("water-quality", ROW),
 }
 
 
