@@ -16,8 +16,7 @@ from evolabel.active.empty_rows import is_empty
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import RANKING, Query
 from evolabel.active.selection import RandomSelector
-from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.learning import OnEvent
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier, OnEvent
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels

@@ -1,37 +1,105 @@
-"""`EvolvingFuzzyClassifier`: the model as a scikit-learn estimator."""
+"""`EvolvingFuzzyClassifier`: the model as a scikit-learn estimator.
+
+Methods that learn check their input, read it into a `Batch` and learn it; input that is refused leaves no trace.
+"""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, TypeVar
 
 import numpy as np
 
+from evolabel._utils.interrupts import held
 from evolabel._utils.lazy import deferred
-from evolabel._utils.validation import check_number
-from evolabel.classifier.learning import Learning
-from evolabel.classifier.safe_calls import exclusive, uninterrupted
-from evolabel.classifier.samples import as_one_row, read_encoded, usable_values
-from evolabel.classifier.scoring import share_right
-from evolabel.classifier.targets import ClassCodes, joined, places
+from evolabel._utils.validation import check_function, check_number
+from evolabel.classifier.deciding import check_weighted_names
+from evolabel.classifier.inner import ClassifierInner
+from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
+from evolabel.classifier.samples import (
+    as_array,
+    as_one_row,
+    is_checked_shape,
+    note_empty,
+    read_confidence,
+    read_encoded,
+    read_sample_weight,
+    read_samples,
+    rows_without_features,
+    usable_values,
+    without_unsure,
+)
+from evolabel.classifier.state import ClassifierState
+from evolabel.classifier.targets import (
+    ClassCodes,
+    LabelMatrix,
+    Targets,
+    announced,
+    checked_labels,
+    joined,
+    places,
+    read_targets,
+)
+from evolabel.core.events import Event
 from evolabel.core.options import PAPER_PROFILE
-from evolabel.errors import DataTypeError
+from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Batch
+from evolabel.errors import DataError, DataTypeError
+from evolabel.model.empty_rows import base_probabilities
+from evolabel.model.label_drift import LabelDrift, label_drifts
 from evolabel.model.merge import empty_like, merge
+from evolabel.model.pipeline import CHUNK
+from evolabel.stages.calibration.loops.maps import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
+from evolabel.stages.rules.memory_need import check_memory
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
+    from evolabel.classifier.rule_book import RuleBook
+    from evolabel.explain.answer_parts import AnswerParts
     from evolabel.explain.figures.figure_data import FigureData
     from evolabel.explain.prediction import Explanation
     from evolabel.explain.rules import RuleSet
+    from evolabel.stages.rules.relevance import Relevance
 
 with deferred("pandas", "scipy.stats"):  # scikit-learn imports them, half of its import, and uses neither here
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.metadata_routing import UNUSED
 
+T = TypeVar("T")
+_SKIPPED = "not learned"  # what happens to rows without features
+OnEvent = Callable[[Event], object]
+"""Function that is called with each new event."""
 
-class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+
+class StreamAnswers(NamedTuple):
+    """Outputs, probabilities, prediction sets and decisions of rows, each from before its row was learned."""
+
+    outputs: FloatArray
+    probabilities: FloatArray
+    sets: BoolArray
+    decisions: BoolArray
+
+
+class WithState:
+    """An object with a `ClassifierState`, also of a subclass whose `__init__` calls no other.
+
+    It is a class of its own because a signature is that of `__new__` where the same class has an `__init__`.
+    """
+
+    n_features_in_: int
+    _state: ClassifierState
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """An object that has learned nothing."""
+        made = super().__new__(cls)
+        made.__dict__["_state"] = ClassifierState()
+        return made
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Evolving multi-label fuzzy classifier (EFC-ML): one readable rule base, learned in a single pass.
 
     A rule is a region of the feature space (a Gaussian) with one linear model per label. The output for a sample is the
@@ -187,8 +255,42 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
     0.84
     """
 
+    max_rules: int = 30
+    vigilance: float = 0.5
+    scaling: str = "quantile"
+    ridge: float | str = "press"
+    temperature: float | str = "0.1p"
+    follow_drift: bool = True
+    threshold_rules: bool = True
+    prune_after: int | None = None
+    warm_up: int = 80
+    optimise: str = "accuracy"
+    class_weight: dict[Any, float] | str | None = None
+    threshold: float = 0.5
+    n_knots: int = 16
+    novel_z: float = 6.0
+    prior_count: float | str = 31.0
+    prior_variance: float = 1.0
+    min_activation: float = 0.03
+    global_ridge: float = 1.5
+    local_ridge: float | str = "loo"
+    intercept_ridge: float = 0.01
+    min_support: float = 3.0
+    merging: str = "room"
+    consistency: str = "output"
+    alpha: float = 0.0
+    beta: float = 0.0
+    coupling: str = "signed_laplacian"
+    prox_steps: int = 1
+    rls: bool = True
+    lipschitz: str = "safe"
+    parent: str = "global"
+    covariance: str = "diag"
+    space: str = "input"
+    label_weight: float = 1.0
+    novelty: str = "deviation"
+
     __metadata_request__partial_fit = {"on_event": UNUSED}  # noqa: RUF012 (as scikit-learn reads it; no metadata)
-    score = share_right  # instead of scikit-learn's, which takes no NaN
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -203,6 +305,190 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             Single parameters that differ; `vigilance` (fac), `alpha` and `beta` are meant to be tuned.
         """
         return cls(**{**PAPER_PROFILE, **changes})
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None, confidence: object = None) -> Self:
+        """Learn an initial batch (batch phase); what was learned before is dropped.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Features; NaN: missing. Columns of texts or categories of a frame become one 0/1 feature per text that this
+            call, the first one, has. Later frames are read by column names: other columns are ignored, and a text that
+            is new is none of the known ones; a DataWarning reports both.
+        y : array or frame of shape (n_samples, n_labels), or of shape (n_samples,)
+            Labels of 0, 1, NaN (not annotated), or one class per sample, or one list of labels by name per sample.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each sample in the statistics of the rules. Samples of weight 0 are left out; the scaling and the
+            ridges chosen by leave-one-out count all others alike. A sample of weight 2 is one event, not the same as
+            the sample twice: the second one would meet rules that the first has changed.
+        confidence : array in [0, 1] of shape (n_samples, n_labels) or (n_samples,), optional
+            Confidence of the annotator; 0 counts as not annotated.
+
+        Returns
+        -------
+        EvolvingFuzzyClassifier
+            The classifier itself.
+        """
+        self.inner.options()
+        fitted = copy.copy(self)
+        batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
+        check_weighted_names(self.class_weight, targets)
+        model = self.inner.new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
+        model.fit(batch)
+        with self._state.lock, held():  # until here an error or Ctrl-C leaves what was learned before
+            self._state.replace(model, targets)
+            self.__dict__ = {**fitted.__dict__, "_state": self._state}
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: object = None,
+        sample_weight: object = None,
+        confidence: object = None,
+        *,
+        on_event: OnEvent | None = None,
+    ) -> Self:
+        """Learn rows one after the other, in a single pass (incremental phase). May be the very first call.
+
+        A wider y, new column names or new classes make the model grow.
+
+        Parameters
+        ----------
+        X, y, sample_weight, confidence
+            As in `fit`.
+        classes : list, optional
+            Classes of a 1-D target that are known ahead of time.
+        on_event : function, optional
+            Called with each new event of `events_` (births and merges of rules, labels that have drifted, sensors that
+            have moved), in their order, after all rows were learned. It may use the classifier; what it raises is
+            raised here, and the rows stay learned.
+
+        Returns
+        -------
+        EvolvingFuzzyClassifier
+            The classifier itself.
+        """
+        if on_event is not None:
+            return self._learn_and_report(on_event, lambda: self.partial_fit(X, y, classes, sample_weight, confidence))
+        if classes is None and sample_weight is None and confidence is None:
+            state = self._state
+            with state.lock:
+                if self._is_quick(X, y):
+                    state.model.learn_rows(Batch(X, checked_labels(y)))
+                    return self
+        return self._partial_fit(X, y, classes, sample_weight, confidence)
+
+    @uninterrupted
+    def _partial_fit(self, X: object, y: object, *others: object) -> Self:
+        """`partial_fit` of anything: frames, weights, new labels, a warm-up."""
+        self._state.learn(self._prepare(X, y, *others))
+        return self
+
+    def test_then_train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: object = None,
+        confidence: object = None,
+        *,
+        on_event: OnEvent | None = None,
+    ) -> FloatArray:
+        """Return the output for every row from before the row was learned, eq. (2), and learn all rows.
+
+        The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
+        learning alone.
+
+        Parameters
+        ----------
+        X, y, sample_weight, confidence
+            As in `fit`.
+        on_event : function, optional
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            For a 1-D target the columns are the classes; 0 for one that had not been seen yet.
+        """
+        if on_event is not None:
+            return self._learn_and_report(on_event, lambda: self.test_then_train(X, y, sample_weight, confidence))
+        if sample_weight is None and confidence is None:
+            state = self._state
+            with state.lock:
+                if self._is_quick(X, y):
+                    outputs = np.zeros(y.shape)
+                    state.model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
+                    return outputs
+        return self._test_then_train(X, y, sample_weight, confidence)
+
+    @uninterrupted
+    def _test_then_train(self, X: object, y: object, *weights: object) -> FloatArray:
+        """`test_then_train` of anything: frames, weights, new labels, a warm-up."""
+        batch = self._prepare(X, y, None, *weights)
+        batch = batch._replace(outputs=np.zeros((len(batch.X), self._state.targets.size)))
+        self._state.learn(batch)
+        return batch.outputs
+
+    def answer_then_train(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        confidence: object = None,
+        *,
+        coverage: float = DEFAULT_COVERAGE,
+        on_event: OnEvent | None = None,
+    ) -> StreamAnswers:
+        """Return all answers for every row from before the row was learned, and learn all rows.
+
+        The same as `decision_function`, `predict_proba`, `predict_set`, `predict` and `partial_fit` row by row.
+
+        Parameters
+        ----------
+        X, y, sample_weight, confidence
+            As in `fit`.
+        coverage : float, default=0.9
+            As in `predict_set`.
+        on_event : function, optional
+            As in `partial_fit`.
+
+        Returns
+        -------
+        StreamAnswers
+            Tuple of `outputs`, as `test_then_train` returns them, `probabilities`, `sets` and `decisions`, bool (n, K),
+            for a 1-D target one class per row. A label that had not been seen yet has the probability 0.5 and both
+            values in its set; a class, a probability of 1e-6, and no set has it.
+        """
+        level = check_coverage(coverage)
+        if on_event is not None:
+            weights = sample_weight, confidence
+            return self._learn_and_report(on_event, lambda: self._answer_then_train(X, y, level, *weights))
+        return self._answer_then_train(X, y, level, sample_weight, confidence)
+
+    @uninterrupted
+    def _answer_then_train(self, X: object, y: object, coverage: float, *weights: object) -> StreamAnswers:
+        """`answer_then_train` after the check of its `coverage`."""
+        check_number("threshold", self.threshold, 0, 1)
+        batch = self._prepare(X, y, None, *weights)
+        shape, is_classes = (len(batch.X), self._state.targets.size), isinstance(self._state.targets, ClassCodes)
+        batch = batch._replace(
+            outputs=np.zeros(shape),
+            decisions=np.zeros(shape),
+            probabilities=np.full(shape, LEAST_SHARE if is_classes else 0.5),
+            coverages=np.full(len(batch.X), coverage),
+            set_limits=np.full(shape, 0.0 if is_classes else 1.0),
+        )
+        self._state.learn(batch)
+        P = batch.probabilities
+        if is_classes:
+            P /= P.sum(axis=1, keepdims=True)
+        learned = self._state.model.decisions is not None
+        decisions = batch.decisions > 0.0 if learned else self._state.decide(batch.outputs, self.threshold, P)
+        return StreamAnswers(batch.outputs, P, self._state.model.calibration.sets(P, batch.set_limits), decisions)
 
     def merge(self, other: "EvolvingFuzzyClassifier") -> Self:
         """Add the rules and statistics of a classifier trained apart on the same features.
@@ -241,6 +527,16 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         twin = copy.deepcopy(self)
         twin.inner.replace_model(empty_like(self._state.trained_model()))
         return twin
+
+    @uninterrupted
+    def name_columns(self, features: Sequence[str], labels: Sequence[str], kinds: ColumnKinds = ONLY_NUMBERS) -> Self:
+        """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
+
+        Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
+        `kinds`, those of a `Dataset`, say which columns held texts, true and false, or timestamps.
+        """
+        self.inner.name_arrays([*map(str, features)], [*map(str, labels)], kinds)
+        return self
 
     # ------------------------------------------------------------------ answering
 
@@ -308,6 +604,34 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
             decided, targets = state.decide(outputs, self.threshold, P), state.targets
             return targets.decode(decided) if isinstance(targets, ClassCodes) else decided.astype(np.int64)
 
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
+        """Return the share of the samples that are predicted without an error.
+
+        For full labels this is scikit-learn's `accuracy_score`: of a label matrix the subset accuracy.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : array or frame of shape (n_samples, n_labels), or of shape (n_samples,)
+            Labels of 0, 1 and NaN, or one class per sample. What is NaN does not count; a sample without any label or
+            class is left out.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each sample.
+        """
+        predicted = self.predict(X)
+        targets = self._state.targets
+        truth, _ = read_targets(y, len(predicted), targets)
+        answers = np.zeros(truth.shape)  # a label or class that was never learned is not predicted
+        answers[:, : targets.size] = targets.read(predicted)[0]
+        known = ~np.isnan(truth)
+        counted = known.any(axis=1)
+        given = read_sample_weight(sample_weight, len(truth))
+        weights = np.where(counted, given if len(given) else 1.0, 0.0)
+        if not weights.any():
+            raise DataError("no sample of y has a known label and a weight above 0; pass labels to compare with")
+        right = ((answers == truth) | ~known).all(axis=1)
+        return float(right @ weights / weights.sum())
+
     # ------------------------------------------------------------------ reading
 
     @exclusive
@@ -354,15 +678,129 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         model, thresholds = state.trained_model(), state.own_thresholds(self.threshold)
         return FigureData(model, self.inner.feature_names, state.targets.names, thresholds)
 
-    @uninterrupted
-    def name_columns(self, features: Sequence[str], labels: Sequence[str], kinds: ColumnKinds = ONLY_NUMBERS) -> Self:
-        """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
+    # ------------------------------------------------------------------ properties
 
-        Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
-        `kinds`, those of a `Dataset`, say which columns held texts, true and false, or timestamps.
+    @property
+    def rules_(self) -> "RuleSet":
+        """The rules, in words by `str`; empty during the warm-up."""
+        return self.describe()
+
+    @property
+    @exclusive
+    def relevance_(self) -> "Relevance":
+        """Share of each label that every feature explains alone."""
+        from evolabel.stages.rules.relevance import feature_relevance
+
+        return feature_relevance(self._state.trained_model(), self.inner.feature_names, self._state.targets.names)
+
+    @property
+    @exclusive
+    def events_(self) -> list[Event]:
+        """Births, merges and deaths of rules, edits by people, and shifts of the stream, oldest first."""
+        return self.inner.events_since(None)
+
+    @property
+    @exclusive
+    def drift_(self) -> dict[str, LabelDrift]:
+        """State of each label in the stream, by name: calm, drifting, recovered or settled, its errors, the members.
+
+        With `follow_drift=False` the slow member has weight 1, there are no errors, and drifts are those that threshold
+        rules have noticed. During the warm-up every label is calm, with the weights of the first model; before its ten
+        rows, weight 1 for the slow member.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evolabel import EvolvingFuzzyClassifier
+        >>> X = np.random.default_rng(0).normal(size=(1050, 2))
+        >>> Y = (X > 0.0).astype(float)
+        >>> Y[1000:, 1] = 1.0 - Y[1000:, 1]
+        >>> clf = EvolvingFuzzyClassifier().partial_fit(X, Y)
+        >>> {label: drift.state for label, drift in clf.drift_.items()}
+        {'label0': 'calm', 'label1': 'drift'}
         """
-        self.inner.name_arrays([*map(str, features)], [*map(str, labels)], kinds)
-        return self
+        fitted, names = self._state.fitted_model(), self._state.targets.names
+        model = fitted.answering() or fitted
+        return dict(zip(names, label_drifts(model.rules, len(names), model.thresholds), strict=True))
+
+    @property
+    @exclusive
+    def parts_(self) -> "dict[str, AnswerParts]":
+        """Which part answers each label now, by name: shares of rules, linear part, threshold and written rules.
+
+        During the warm-up they are those of the first model; before its ten rows they are 0, and the shares of the
+        labels so far answer. `str` of an entry is the shares in words.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from evolabel import EvolvingFuzzyClassifier
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> clf = EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False).fit(X, X[:, 0] > 0.0)
+        >>> print(clf.parts_["True"])
+        rules 100 %
+        """
+        from evolabel.explain.answer_parts import answer_parts
+
+        fitted, names = self._state.fitted_model(), self._state.targets.names
+        return dict(zip(names, answer_parts(fitted.answering(), len(names)), strict=True))
+
+    @property
+    def rulebook(self) -> "RuleBook":
+        """Edits of rules by a person: add, edit, rename, lock, merge, delete, undo."""
+        from evolabel.classifier.rule_book import RuleBook
+
+        return RuleBook(self)
+
+    @property
+    def inner(self) -> ClassifierInner:
+        """What other packages of the library use of a classifier besides its public methods."""
+        return ClassifierInner(self, self._state)
+
+    @property
+    def n_rules_(self) -> int:
+        """Rules there are now."""
+        rules = self._state.fitted_model().rules
+        return 0 if rules is None else rules.n_rules
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Samples seen so far."""
+        return self._state.fitted_model().n_seen
+
+    @property
+    def ridge_(self) -> float:
+        """The unit of the ridges; NaN during the warm-up."""
+        return self._state.fitted_model().ridge
+
+    @property
+    def local_ridge_(self) -> float:
+        """Ridge of the rules in units of `ridge_`, as given or chosen; NaN during the warm-up."""
+        return self._state.fitted_model().local_ridge
+
+    @property
+    @exclusive
+    def thresholds_(self) -> FloatArray:
+        """Outputs of at least this much are predicted as 1, label by label; for a 1-D target the largest wins."""
+        return self._state.thresholds(self.threshold)
+
+    @property
+    @exclusive
+    def label_names_(self) -> AnyArray:
+        """Names of the labels, or the classes as text."""
+        self._state.fitted_model()
+        return np.array(self._state.targets.names, dtype=object)
+
+    @property
+    @exclusive
+    def classes_(self) -> AnyArray:
+        """The classes of a 1-D target; for a label matrix one row [0, 1] per label."""
+        self._state.fitted_model()
+        if isinstance(self._state.targets, ClassCodes):
+            return self._state.targets.classes
+        return np.tile(np.array([0, 1]), (self._state.targets.size, 1))
+
+    # ------------------------------------------------------------------ files
 
     @exclusive
     def save(self, path: "str | PathLike[str]") -> None:
@@ -382,6 +820,101 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
 
     # ------------------------------------------------------------------ inner workings
 
+    def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
+        """Return what `learn` returns, after `on_event` was called with every event that it has logged."""
+        check_function("on_event", on_event)
+        with self._state.lock:  # events of other threads do not come in between
+            before = self._n_events()
+            found = learn()
+            events = self.inner.events_since(before)
+        for event in events:
+            on_event(event)
+        return found
+
+    def _prepare(self, X: object, y: object, classes: object, sample_weight: object, confidence: object) -> Batch:
+        """Return a checked batch; only when all of it is checked, make the first model or add labels."""
+        first = not self._state.is_fitted
+        if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
+            note_empty(rows_without_features(X), _SKIPPED)  # type: ignore[arg-type]
+            return Batch(X, checked_labels(y))  # type: ignore[arg-type]
+        if first:
+            self.inner.options()
+        with unchanged_on_error(self):
+            known: Targets | None = None if first else self._state.targets
+            if classes is not None and as_array(y, "the target").ndim == 1:
+                known = announced(known, classes)
+            batch, targets = _read_batch(self, X, y, known, (sample_weight, confidence), streaming=True)
+            if first:
+                n_labels, exclusive = targets.steps(batch.Y, 0)[0][1], isinstance(targets, ClassCodes)
+                self._state.model = self.inner.new_model(batch.X.shape[1], n_labels, exclusive=exclusive)
+            elif targets.size > self._state.model.n_labels:
+                check_memory(batch.X.shape[1], targets.size, self._state.model.options)
+        self._state.targets = targets
+        return batch
+
+    def _is_quick(self, X: Any, y: Any) -> bool:
+        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back.
+
+        DataError if `X` has a value that cannot be used.
+        """
+        if not self._is_plain(X, y):
+            return False
+        model = self._state.model
+        return model.is_plain and model.warm_up is None and len(X) <= CHUNK and rows_without_features(X) is None
+
+    def _is_plain(self, X: Any, y: Any) -> bool:
+        """Whether these are arrays as the kernels need them, with the known labels; only values are left to check."""
+        targets = self._state.__dict__.get("targets")
+        return (
+            type(targets) is LabelMatrix
+            and "feature_names_in_" not in self.__dict__  # scikit-learn warns of arrays where names were known
+            and is_checked_shape(X, self.n_features_in_)
+            and is_checked_shape(y, len(targets.names))
+            and len(X) == len(y)
+        )
+
+    @property
+    def _lock(self) -> Any:
+        return self._state.lock
+
+    def _read(self, X: object) -> FloatArray:
+        self._state.fitted_model()
+        return read_samples(self, X, reset=False)
+
+    def _outputs(self, X: object) -> FloatArray:
+        """The outputs for `X`; rows without any feature get the base rates."""
+        return self._outputs_and_empty(X)[0]
+
+    def _answers(self, X: object) -> tuple[FloatArray, FloatArray]:
+        """The outputs and the probabilities for `X`; rows without any feature get the base rates."""
+        outputs, empty = self._outputs_and_empty(X)
+        model = self._state.fitted_model()
+        P = model.calibrator().probabilities(outputs)
+        if empty is not None:
+            P[empty] = base_probabilities(model)
+        return outputs, P
+
+    def _outputs_and_empty(self, X: object) -> tuple[FloatArray, BoolArray | None]:
+        """The outputs for `X`, and where its rows have no feature; None if all have some."""
+        model = self._state.fitted_model()
+        rows = X if self._has_plain_shape(X) else read_encoded(self, X, reset=False).rows
+        empty = rows_without_features(rows)
+        if empty is None:
+            return model.outputs(rows), None
+        note_empty(empty, "the output is the base rates of the labels")
+        outputs = np.tile(model.base_rates(), (len(rows), 1))
+        if not empty.all():
+            outputs[~empty] = model.outputs(rows[~empty])
+        return outputs, empty
+
+    def _has_plain_shape(self, X: object) -> TypeGuard[FloatArray]:
+        """Whether `X` is an array as the kernels need it, for a model whose features have no names."""
+        return "_columns" not in self.__dict__ and is_checked_shape(X, self.n_features_in_)
+
+    def _n_events(self) -> int:
+        """Events that were logged so far; 0 while there are no rules."""
+        return self._state.model.n_events if self._state.is_fitted else 0
+
     def __copy__(self) -> Self:
         """A copy with the same model, and a lock of its own."""
         made = object.__new__(type(self))
@@ -398,3 +931,35 @@ class EvolvingFuzzyClassifier(Learning, ClassifierMixin, BaseEstimator):  # type
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _read_batch(
+    estimator: EvolvingFuzzyClassifier,
+    X: object,
+    y: object,
+    known: Targets | None,
+    weights: tuple[object, object],
+    *,
+    streaming: bool,
+) -> tuple[Batch, Targets]:
+    """Return a checked batch, and the coding of its target; `known` is the coding so far.
+
+    `weights` are the sample weights and the confidences, `streaming` is False for an initial batch. Names and number of
+    features are set in `estimator` by its first batch.
+    """
+    reset = not streaming or not estimator.inner.is_fitted
+    rows = read_encoded(estimator, X, reset=reset).rows
+    empty = rows_without_features(rows)
+    labels, targets = read_targets(y, len(rows), known, streaming=streaming)
+    if targets.size == 0:
+        hint = "pass `classes`, or annotate some rows of y" if streaming else "annotate some rows of y"
+        raise DataError(f"no sample has a class{' yet' if streaming else ''}; {hint}")
+    sample_weight = read_sample_weight(weights[0], len(rows))
+    confidences = read_confidence(weights[1], len(rows), targets.size)
+    batch = Batch(rows, without_unsure(labels, confidences), sample_weight, confidences)
+    note_empty(empty, _SKIPPED)
+    if streaming or empty is None:
+        return batch, targets
+    if empty.all():
+        raise DataError("no row of X has a feature (only NaN); pass some rows with values")
+    return batch.rows(~empty), targets

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.classifier.deciding import check_weighted_names
-from evolabel.classifier.learning import StreamAnswers
+from evolabel.classifier.estimator import StreamAnswers
 from evolabel.classifier.targets import LabelMatrix
 from evolabel.cli.learners import Factory
 from evolabel.evaluate import Learner

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
-from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.learning import StreamAnswers
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier, StreamAnswers
 from evolabel.tuning.search import PaperGridSearch
 from evolabel.typing import AnyArray, FloatArray
 

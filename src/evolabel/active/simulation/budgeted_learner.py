@@ -10,8 +10,7 @@ from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
 from evolabel.active.selection import RandomSelector
 from evolabel.active.simulation.annotator import SimulatedAnnotator
-from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-from evolabel.classifier.learning import OnEvent
+from evolabel.classifier.estimator import EvolvingFuzzyClassifier, OnEvent
 from evolabel.core.events import Event
 from evolabel.evaluate import Questions
 from evolabel.typing import FloatArray
