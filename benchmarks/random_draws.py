@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active.asking import DEFAULT_ANTECEDENT_RATE
+from evolabel.active.learner import DEFAULT_ANTECEDENT_RATE
 from evolabel.active.selection.random import random_moments
 
 

@@ -74,7 +74,7 @@ def bare_learner(learner: ActiveLearner, seconds: float) -> Facts:
     while (passed := time.perf_counter() - start) < seconds:
         first = count % (len(X) - BATCH)
         for x in X[first : first + BATCH]:
-            learner.pass_by(learner.query(dict(zip(NAMES, x, strict=True))))
+            learner.skip(learner.query(dict(zip(NAMES, x, strict=True))))
         count += BATCH
     return {"rows_per_second": count / passed, "cpu_us_per_row": round(1e6 * (time.process_time() - used) / count, 1)}
 

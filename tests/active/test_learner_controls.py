@@ -61,12 +61,12 @@ def test_a_start_needs_names_and_an_untrained_classifier(trained):
 
 
 def test_bytes_hold_the_whole_state(started):
-    seal = started.seal()
+    seal = started.checksum()
     again = ActiveLearner.from_bytes(started.to_bytes())
-    assert again.seal() == seal
+    assert again.checksum() == seal
     run(started, 60, seed=1)
     run(again, 60, seed=1)
-    assert started.seal() == again.seal() != seal
+    assert started.checksum() == again.checksum() != seal
     data = bytearray(started.to_bytes())
     data[-1] ^= 1
     for broken in (bytes(data), b"", b"x" * 100, bytes(data[:50])):
@@ -79,7 +79,7 @@ def test_a_sample_that_is_passed_by_costs_nothing(started):
     held = 0
     for x, _ in rows(60, seed=2):
         query = started.query(x)
-        started.pass_by(query, held=True)
+        started.skip(query, over_limit=True)
         held += query.asked
     assert started.bucket.asked == asked
     assert started.bucket.seen == 180
@@ -91,11 +91,11 @@ def test_labels_that_come_later_are_learned(started):
     before = started.query(x).prediction
     for _ in range(30):
         started.update(started.query(x), None)
-        started.teach(x, [1.0, np.nan])
+        started.learn(x, [1.0, np.nan])
     after = started.query(x).prediction
     assert after[0] > before[0] + 0.2
     with pytest.raises(DataError, match="pass 2 labels"):
-        started.teach(x, [1.0])
+        started.learn(x, [1.0])
 
 
 def test_labels_that_come_later_report_their_events(started):
@@ -103,11 +103,11 @@ def test_labels_that_come_later_report_their_events(started):
     for i in range(200):
         x = {"heat": 40.0 + i, "flow": float(i % 7), "machine": "M-01"}
         started.update(started.query(x), None)
-        started.teach(x, [float(i % 2), 1.0], on_event=events.append)
+        started.learn(x, [float(i % 2), 1.0], on_event=events.append)
     assert events == list(started.classifier.events_[first:])
     assert events
     with pytest.raises(ParameterError, match="on_event=3 is not allowed; use a function"):
-        started.teach(x, [1.0, 1.0], on_event=3)
+        started.learn(x, [1.0, 1.0], on_event=3)
 
 
 @given(
@@ -200,7 +200,7 @@ def test_another_classifier_takes_over(started):
 def test_a_question_can_be_forced(started):
     x, _ = next(rows(1, seed=7))
     for _ in range(20):
-        started.pass_by(started.query(x))
+        started.skip(started.query(x))
     number = started.mark_pending(started.query(x), labels=["wear"])
     question = started.pending[number]
     assert question.labels.tolist() == [False, True]
@@ -217,7 +217,7 @@ def test_a_question_that_was_forced_is_stored_with_its_probabilities(started):
     number = started.mark_pending(query, labels=["wear"])
     again = ActiveLearner.from_bytes(started.to_bytes())
     assert again.pending[number].probabilities.tolist() == started.pending[number].probabilities.tolist()
-    assert again.seal() == started.seal()
+    assert again.checksum() == started.checksum()
 
 
 def test_each_label_has_its_reasons(started):

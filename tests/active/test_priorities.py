@@ -99,7 +99,7 @@ def test_few_questions_confirm_a_drift_while_answers_are_late(ahead, tmp_path):
     Y = (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
     learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:500], Y[:500]), 0.5, "labels", burst=None)
     for x in X[500:600]:
-        learner.pass_by(learner.query(x))
+        learner.skip(learner.query(x))
     query = next(query for query in map(learner.query, X[600:700]) if abs(query.prediction[0] - 0.5) > 0.45)
     wrong = {learner.classifier.label_names_[0]: float(query.prediction[0] < 0.5)}
     learner.update(query, wrong)
@@ -296,10 +296,10 @@ def test_a_learner_that_was_taught_rows_it_has_not_counted_can_be_saved(stream, 
     X, Y = stream
     learner = ActiveLearner.start(list("abcd"), list("uvw"), budget=0.2)
     for i in range(90):
-        learner.teach(dict(zip("abcd", X[i].tolist(), strict=True)), Y[i])
+        learner.learn(dict(zip("abcd", X[i].tolist(), strict=True)), Y[i])
         if i in (0, 40, 89):
             learner.save(tmp_path / "learner.zip")
             learner = ActiveLearner.load(tmp_path / "learner.zip")
-    learner.teach(dict.fromkeys("abcd", np.nan), Y[0])
+    learner.learn(dict.fromkeys("abcd", np.nan), Y[0])
     learner.save(tmp_path / "learner.zip")
     assert learner.classifier.n_samples_seen_ == 90

@@ -41,7 +41,7 @@ READS_OF_A_LEARNER = {
     "corrected probabilities": lambda learner, tmp: learner.predict_proba(X[:70]),
     "corrected explanation": lambda learner, tmp: str(learner.explain(X[12])),
     "learner file": lambda learner, tmp: learner.save(tmp),
-    "seal": lambda learner, tmp: learner.seal(),
+    "checksum": lambda learner, tmp: learner.checksum(),
     "learner copy": lambda learner, tmp: copy.deepcopy(learner).next_query(X[:50]),
 }
 
@@ -91,7 +91,7 @@ class Run:
                 self.learner.mark_pending(query)
                 asked.append((query, self.answer()))
             else:
-                self.learner.pass_by(query)
+                self.learner.skip(query)
             self.at += 1
         for query, y in asked:
             self.learner.update(query, y)
@@ -105,7 +105,7 @@ class Run:
 
     def finished(self):
         """All that was returned, with the state in the end."""
-        return [*self.returned, self.learner.seal(), self.clf.predict_proba(X).tobytes()]
+        return [*self.returned, self.learner.checksum(), self.clf.predict_proba(X).tobytes()]
 
 
 STEPS = {
@@ -113,7 +113,7 @@ STEPS = {
     "20 rows": lambda run: run.rows(20),
     "30 scanned": lambda run: run.scanned(30),
     "8 waiting": lambda run: run.waiting(8),
-    "taught": lambda run: run.learner.teach(X[0], run.labels([0])[0]),
+    "taught": lambda run: run.learner.learn(X[0], run.labels([0])[0]),
     "learned": lambda run: run.clf.partial_fit(X[:4], run.labels(range(4))),
     "add": lambda run: run.attempt(lambda run: run.clf.rulebook.add(RULES[0])),
     "add another": lambda run: run.attempt(lambda run: run.clf.rulebook.add(RULES[1])),

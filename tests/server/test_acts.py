@@ -49,7 +49,7 @@ def act(worker, kind, payload):
 
 
 def learner_seal(worker):
-    return call(worker, lambda desk: desk.state.learner.seal())
+    return call(worker, lambda desk: desk.state.learner.checksum())
 
 
 def shown(worker, number):
@@ -176,7 +176,7 @@ def test_an_added_rule_is_undone_as_if_it_had_never_been(database, start, tmp_pa
     with service.reader.connect() as connection:
         payload = find_kinds(connection, worker.project.id, ("act.undone",))[-1].entry.payload
         kept = read_blob(connection, worker.project.id, payload["hash"])
-    assert ActiveLearner.from_bytes(kept).seal() == twin  # beside the log, not in the record
+    assert ActiveLearner.from_bytes(kept).checksum() == twin  # beside the log, not in the record
     assert len(str(payload)) < 200
     service.stop()
     assert learner_seal(start(database).workers["pumps"]) == twin

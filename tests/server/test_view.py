@@ -56,7 +56,7 @@ def test_a_trial_changes_neither_the_copy_nor_the_worker(worker):
 
     def trial(copy):
         state = copy.trial()
-        state.learner.teach({"pressure": 1.0, "flow": 1.0, "machine=M-01": 1.0, "machine=M-02": 0.0}, [1.0, 0.0])
+        state.learner.learn({"pressure": 1.0, "flow": 1.0, "machine=M-01": 1.0, "machine=M-02": 0.0}, [1.0, 0.0])
         return state.seal(), copy.state.seal()
 
     changed, kept = worker.view.read(trial).result(30)

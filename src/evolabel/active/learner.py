@@ -1,32 +1,50 @@
 """`ActiveLearner`: a classifier that asks for labels where they help, and never beyond its budget."""
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from evolabel._utils.interrupts import deliver
 from evolabel._utils.text import first_names
-from evolabel._utils.validation import check_function
+from evolabel._utils.validation import check_function, check_number, whole_number
+from evolabel.active.answers.annotators import AnnotatorPool
+from evolabel.active.answers.ledger import Ledger
 from evolabel.active.answers.read_answer import Answer, read_answer
-from evolabel.active.asking import Asking
-from evolabel.active.empty_rows import is_empty
+from evolabel.active.empty_rows import FilledRows, is_empty
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import RANKING, Query
-from evolabel.active.selection import RandomSelector
+from evolabel.active.scoring.criteria import Criterion, read_criteria
+from evolabel.active.selection import RandomSelector, Selector, read_selector
+from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket
+from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier, OnEvent
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
-from evolabel.errors import DataError, ParameterError, StateError
+from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
+from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_drift import restart_alarms
+from evolabel.stages.feedback.stage import Correction
 from evolabel.stages.protocols import Model
 from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from evolabel.explain.prediction import Explanation
+
+_MOST_ROWS_AHEAD = 2048  # rows that `next_query` scores together at most
+
+# Shuffles 10-15 of four sets, samples-based: .32 / .28 of the gap in PA / AP; with 1 it was .27 / .26, with 0 new rules
+# would stay young for ever.
+DEFAULT_ANTECEDENT_RATE = 0.2
 
 
-class ActiveLearner(Asking):
+class ActiveLearner:
     """Asks about few samples of a stream and trains a classifier on the answers.
 
     Promise: at every moment the number of samples (or labels) asked is at most `budget` times the number seen, for any
@@ -93,6 +111,70 @@ class ActiveLearner(Asking):
     (400, 39)
     """
 
+    def __init__(
+        self,
+        classifier: EvolvingFuzzyClassifier,
+        budget: float = 0.1,
+        per: str = "samples",
+        *,
+        criteria: str | Criterion | Sequence[str | Criterion] | None = None,
+        selection: str | Selector | None = None,
+        credit: int = 0,
+        burst: int | None = DEFAULT_BURST,
+        min_labels: int = 1,
+        antecedent_rate: float = DEFAULT_ANTECEDENT_RATE,
+        error_feedback: bool = True,
+        max_pending: int = 10_000,
+        annotators: AnnotatorPool | None = None,
+    ) -> None:
+        check_number("min_labels", min_labels, 1, whole=True)
+        check_number("max_pending", max_pending, 1, whole=True)
+        check_number("antecedent_rate", antecedent_rate, 0, 1)
+        if not isinstance(classifier, EvolvingFuzzyClassifier):
+            raise DataTypeError(f"an EvolvingFuzzyClassifier is needed, got {type(classifier).__name__}; pass one")
+        self.bucket = TokenBucket(budget, per, credit, burst)
+        if min_labels > 1 and per == "samples":
+            raise ParameterError(f'min_labels={min_labels} is for per="labels"; samples are asked about as a whole')
+        self.min_labels = int(min_labels)
+        self.antecedent_rate = float(antecedent_rate)
+        self.max_pending = int(max_pending)
+        self.annotators = AnnotatorPool() if annotators is None else annotators
+        self.ledger = Ledger()
+        self.pending: dict[int, Query] = {}
+        self._inner = classifier.inner
+        self.strategy = QueryStrategy(
+            self._inner,
+            self.bucket,
+            read_criteria(criteria, per),
+            copy.deepcopy(read_selector(selection, per)),
+            pending=self.pending,
+            min_labels=self.min_labels,
+            error_feedback=bool(error_feedback),
+        )
+        self._stride = self._patience = 1  # how far `next_query` scores ahead; they only save time
+
+    @property
+    def classifier(self) -> EvolvingFuzzyClassifier:
+        """The classifier that is trained."""
+        return self._inner.classifier
+
+    @property
+    def budget(self) -> float:
+        """Share of the stream that may be asked about. It may be set, for the samples to come.
+
+        What was seen before has earned under the budget before. To set it is a ParameterError for a learner with
+        credit, and with selection="random", whose draws hold for one budget.
+        """
+        return self.bucket.budget
+
+    @budget.setter
+    @uninterrupted
+    def budget(self, budget: float) -> None:
+        if isinstance(self.strategy.selector, RandomSelector):
+            raise ParameterError('selection="random" draws its questions for one budget; make a new learner')
+        self.bucket.set_budget(budget)
+        self.strategy.selector.budget = self.bucket.budget
+
     @classmethod
     def start(
         cls,
@@ -139,6 +221,67 @@ class ActiveLearner(Asking):
             Relative change of the thresholds per sample; 0 keeps them fixed.
         """
         return cls(classifier, budget, per, **paper_settings(step))
+
+    # ------------------------------------------------------------------ queries
+
+    @exclusive
+    def query(self, x: object) -> Query:
+        """The query about one sample: its prediction, and the labels to ask for, if any. Changes nothing.
+
+        Parameters
+        ----------
+        x : array (p,), or a dictionary {feature: value}
+            The sample; NaN, or not in the dictionary: missing. A row of a frame or a table of one row will do.
+            A timestamp is a text or a datetime.
+
+        Returns
+        -------
+        Query
+            To be passed to `update`, with the answer if `query.asked`.
+        """
+        model = self._inner.model
+        self.strategy.check_model(model)
+        read = self._inner.validate_row(x)
+        return self.strategy.query(model, read.rows, tuple(read.unseen))
+
+    @uninterrupted
+    def next_query(self, X: object) -> tuple[Query | None, int]:
+        """Count unlabelled rows until one is to be asked about.
+
+        The same as `query` and `update(query, None)` row by row, up to rounding, and faster.
+
+        Parameters
+        ----------
+        X : array (n, p)
+            The next rows of the stream.
+
+        Returns
+        -------
+        query : Query or None
+            The query about the first row to ask about, or None. This row is not counted: pass the query to `update` or
+            `mark_pending`, then go on with the rows behind it.
+        passed : int
+            Number of rows counted, all of them before that row.
+        """
+        strategy, model = self.strategy, self._inner.model
+        strategy.check_model(model)
+        filled = FilledRows.of(self._inner.validate_rows(X), "not asked about, and not counted")
+        rows = filled.rows
+        self._follow_model(model)
+        done, unaffordable = 0, strategy.rows_until_affordable(model)
+        # While the model does not change, rows scored behind the next query stay valid, so more are scored at once.
+        self._patience = min(2 * self._patience, _MOST_ROWS_AHEAD) if strategy.is_unchanged(model) else 1
+        size = strategy.rows_scored_ahead() or (unaffordable + self._stride) * self._patience
+        while done < len(rows):
+            size = min(size, _MOST_ROWS_AHEAD)
+            query, passed = strategy.scan(model, rows[done : done + min(size, strategy.rows_until_change())])
+            done += passed
+            if query is not None:
+                self._stride = min(max(1, done - unaffordable + 1), _MOST_ROWS_AHEAD)
+                return query, filled.passed(done)
+            size = 2 * size
+            deliver()
+        return None, filled.passed(done)
 
     # ------------------------------------------------------------------ answers
 
@@ -201,103 +344,29 @@ class ActiveLearner(Asking):
         """
         self._report(on_event, partial(self._update, query, y, annotator))
 
-    def _report(self, on_event: OnEvent | None, learn: Callable[[], None]) -> None:
-        """Call `learn`, then `on_event` with each event that it has caused."""
-        if on_event is None:
-            learn()
-            return
-        check_function("on_event", on_event)
-        with self._lock:  # events of other threads do not come in between
-            before = self._inner.any_model.n_events
-            learn()
-            events = self._inner.events_since(before)
-        for event in events:
-            on_event(event)
-
     @uninterrupted
-    def _update(self, query: Query, y: object, annotator: str | Sequence[str] | None) -> None:
-        model = self._inner.model
-        self._check_own(model, query)
-        if is_empty(query.x):
-            return  # neither counted nor learned
-        answer = None if y is None else read_answer(y, annotator, query, self._inner.label_names)
-        self._follow_model(model)
-        if query.number is None:
-            self.strategy.count(model, query)
-            self.ledger.ask(query)
-        else:
-            self._close(query)
-        answered = None if answer is None else answer.answered
-        if self.bucket.budget < 1.0 and self.ledger.has_no_answer:
-            restart_alarms(model.rules, model.thresholds)
-        self.ledger.answer(query, answered)
-        if query.asked or answer is not None:
-            self.strategy.context.record_answer(model, query, answered)
-        if answer is not None:
-            self._learn(model, query, answer)
-
-    def _learn(self, model: Model, query: Query, answer: Answer) -> None:
-        """Train on one answer. Does nothing if every label is NaN (tied votes, or annotators of weight 0)."""
-        y, confidence = answer.settle(self.annotators)
-        if np.isnan(y).all():
-            return
-        cold_start = model.warm_up
-        if cold_start is not None and self.bucket.budget < 1.0:
-            cold_start.in_order = False  # rows that were asked about are not neighbours in the stream
-        counted = self.strategy.drawn_labels(query)
-        self._inner.add_labels(answer.new_labels)
-        outputs = self._inner.learn_checked(
-            query.x, y, confidence, antecedent_rate=self.antecedent_rate, counted=counted
-        )
-        if cold_start is None:
-            self.strategy.context.record_error(model, query, y, outputs, confidence)
-
-    def _asking(self, query: Query, labels: Sequence[str]) -> Query:
-        """The `query` with a question for the labels of these names."""
-        names = self._inner.label_names
-        if unknown := [name for name in labels if name not in names]:
-            raise DataError(f"there is no label {unknown[0]!r}; the labels are {first_names(names)}")
-        asked = np.isin(names, list(labels))
-        reasons = query.reasons or (RANKING,)
-        by_label = (reasons,) * int(np.count_nonzero(asked))
-        cost = self.strategy.price_of(asked)
-        shares = self._inner.model.calibrator().probabilities(query.prediction[None])[0]
-        return replace(query, labels=asked, reasons=reasons, label_reasons=by_label, cost=cost, probabilities=shares)
-
-    def _close(self, query: Query) -> None:
-        """Remove a counted question from the pending ones."""
-        number = query.number or 0
-        known = self.pending.get(number)
-        if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
-            raise StateError(
-                f"sample {number} is not pending: it was passed to update before, was given up, or is another "
-                "learner's; call query for the next sample"
-            )
-        del self.pending[number]
-
-    @uninterrupted
-    def pass_by(self, query: Query, *, held: bool = False) -> None:
+    def skip(self, query: Query, *, over_limit: bool = False) -> None:
         """Count the sample of `query` as seen and not asked, whatever the query proposes; nothing is spent.
 
-        `held`: a limit other than the budget stopped the question, which the ledger counts.
+        `over_limit`: a limit other than the budget stopped the question, which the ledger counts.
         """
         model = self._inner.model
         self._check_own(model, query)
         self._follow_model(model)
-        passed = replace(query, labels=np.zeros_like(query.labels), reasons=(), cost=0)
-        self.strategy.count(model, passed)
-        query.number = passed.number
-        self.ledger.questions_held += held and query.asked
+        skipped = replace(query, labels=np.zeros_like(query.labels), reasons=(), cost=0)
+        self.strategy.count(model, skipped)
+        query.number = skipped.number
+        self.ledger.questions_held += over_limit and query.asked
 
-    def teach(self, x: object, y: object, *, on_event: OnEvent | None = None) -> None:
+    def learn(self, x: object, y: object, *, on_event: OnEvent | None = None) -> None:
         """Learn labels `y` of a sample `x` that was counted before and not asked about; they cost nothing.
 
         `y` has 0, 1 or NaN for each label; `on_event` is as in `update`.
         """
-        self._report(on_event, partial(self._teach, x, y))
+        self._report(on_event, partial(self._learn_labels, x, y))
 
     @uninterrupted
-    def _teach(self, x: object, y: object) -> None:
+    def _learn_labels(self, x: object, y: object) -> None:
         row = self._inner.validate_row(x).rows[0]
         labels = checked_labels(as_matrix([y], "y"))
         model = self._inner.model
@@ -308,22 +377,65 @@ class ActiveLearner(Asking):
             self._inner.learn_checked(row, labels[0], None, antecedent_rate=self.antecedent_rate, counted=counted)
             self.ledger.labels_volunteered += int(np.count_nonzero(~np.isnan(labels)))
 
-    @property
-    def budget(self) -> float:
-        """Share of the stream that may be asked about. It may be set, for the samples to come.
+    # ------------------------------------------------------------------ predictions
 
-        What was seen before has earned under the budget before. To set it is a ParameterError for a learner with
-        credit, and with selection="random", whose draws hold for one budget.
+    @exclusive
+    def decision_function(self, X: object, first: int | None = None) -> FloatArray:
+        """Outputs of the classifier for the next rows, corrected by recent errors, (n, K).
+
+        Parameters
+        ----------
+        X : array (n, p) or list of dict
+            The rows, or their values by the names of the features.
+        first : int, optional
+            Number of the first row in the stream, by default that of the next sample.
         """
-        return self.bucket.budget
+        return self._outputs_and_empty(X, first)[0]
 
-    @budget.setter
-    @uninterrupted
-    def budget(self, budget: float) -> None:
-        if isinstance(self.strategy.selector, RandomSelector):
-            raise ParameterError('selection="random" draws its questions for one budget; make a new learner')
-        self.bucket.set_budget(budget)
-        self.strategy.selector.budget = self.bucket.budget
+    def _outputs_and_empty(self, X: object, first: int | None) -> tuple[FloatArray, BoolArray | None]:
+        """`decision_function` of the rows `X` from number `first` on, and which have no feature; None if all have."""
+        filled = FilledRows.of(self._inner.validate_rows(X), "the output is the base rates of the labels")
+        start, model = self._number(first), self._inner.model
+        return filled.outputs(model, lambda rows: self.strategy.outputs(model, rows, start)), filled.empty
+
+    @exclusive
+    def predict_proba(self, X: object, first: int | None = None) -> FloatArray:
+        """Probabilities of the labels of the next rows `X`, (n, K), from `decision_function` of the same arguments.
+
+        The maps are those of the classifier (`classifier.predict_proba` does not correct by recent errors). `first` is
+        the number of the first row in the stream.
+        """
+        outputs, empty = self._outputs_and_empty(X, first)
+        P = self._inner.model.calibrator().probabilities(outputs)
+        if empty is not None:
+            P[empty] = base_probabilities(self._inner.model)
+        return P
+
+    @exclusive
+    def predict(self, X: object, first: int | None = None) -> IntArray:
+        """Labels of the next rows `X` as 0/1, (n, K), from `decision_function` of the same arguments.
+
+        `classifier.predict` does not correct by recent errors. `first` is the number of the first row in the stream.
+        """
+        return self._inner.decide(self.decision_function(X, first)).astype(np.int64)
+
+    @exclusive
+    def explain(self, x: object, first: int | None = None, *, turns: int = 1) -> "Explanation":
+        """`decision_function` of one sample `x` in parts that add up; `feedback` is the part of recent errors.
+
+        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream, `turns`
+        the most changes per label that are offered because they would turn it.
+        """
+        start, model = self._number(first), self._inner.model
+
+        def correct(rows: FloatArray) -> Correction | None:
+            return self.strategy.context.of(model, rows, np.full(len(rows), start, np.int64)).correction
+
+        return self._inner.explain(x, correct, turns)
+
+    def _number(self, first: int | None) -> int:
+        """Number of a sample in the stream: `first`, or that of the next sample."""
+        return self.bucket.seen + 1 if first is None else whole_number("first", first, 1)
 
     # ------------------------------------------------------------------ labels and classifier
 
@@ -385,12 +497,116 @@ class ActiveLearner(Asking):
         return learner_from_bytes(cls, data)
 
     @exclusive
-    def seal(self) -> str:
-        """Checksum of the whole state: two learners with the same seal go on with the same bits."""
+    def checksum(self) -> str:
+        """Checksum of the whole state: two learners with the same checksum continue with the same bits."""
         from evolabel.active.storage import learner_checksum
 
         self._follow_model(self._inner.model)
         return learner_checksum(self)
+
+    # ------------------------------------------------------------------ inner workings
+
+    @property
+    def _lock(self) -> Any:
+        return self._inner.lock
+
+    def _report(self, on_event: OnEvent | None, learn: Callable[[], None]) -> None:
+        """Call `learn`, then `on_event` with each event that it has caused."""
+        if on_event is None:
+            learn()
+            return
+        check_function("on_event", on_event)
+        with self._lock:  # events of other threads do not come in between
+            before = self._inner.any_model.n_events
+            learn()
+            events = self._inner.events_since(before)
+        for event in events:
+            on_event(event)
+
+    @uninterrupted
+    def _update(self, query: Query, y: object, annotator: str | Sequence[str] | None) -> None:
+        model = self._inner.model
+        self._check_own(model, query)
+        if is_empty(query.x):
+            return  # neither counted nor learned
+        answer = None if y is None else read_answer(y, annotator, query, self._inner.label_names)
+        self._follow_model(model)
+        if query.number is None:
+            self.strategy.count(model, query)
+            self.ledger.ask(query)
+        else:
+            self._close(query)
+        answered = None if answer is None else answer.answered
+        if self.bucket.budget < 1.0 and self.ledger.has_no_answer:
+            restart_alarms(model.rules, model.thresholds)
+        self.ledger.answer(query, answered)
+        if query.asked or answer is not None:
+            self.strategy.context.record_answer(model, query, answered)
+        if answer is not None:
+            self._learn_answer(model, query, answer)
+
+    def _learn_answer(self, model: Model, query: Query, answer: Answer) -> None:
+        """Train on one answer. Does nothing if every label is NaN (tied votes, or annotators of weight 0)."""
+        y, confidence = answer.settle(self.annotators)
+        if np.isnan(y).all():
+            return
+        cold_start = model.warm_up
+        if cold_start is not None and self.bucket.budget < 1.0:
+            cold_start.in_order = False  # rows that were asked about are not neighbours in the stream
+        counted = self.strategy.drawn_labels(query)
+        self._inner.add_labels(answer.new_labels)
+        outputs = self._inner.learn_checked(
+            query.x, y, confidence, antecedent_rate=self.antecedent_rate, counted=counted
+        )
+        if cold_start is None:
+            self.strategy.context.record_error(model, query, y, outputs, confidence)
+
+    def _asking(self, query: Query, labels: Sequence[str]) -> Query:
+        """The `query` with a question for the labels of these names."""
+        names = self._inner.label_names
+        if unknown := [name for name in labels if name not in names]:
+            raise DataError(f"there is no label {unknown[0]!r}; the labels are {first_names(names)}")
+        asked = np.isin(names, list(labels))
+        reasons = query.reasons or (RANKING,)
+        by_label = (reasons,) * int(np.count_nonzero(asked))
+        cost = self.strategy.price_of(asked)
+        shares = self._inner.model.calibrator().probabilities(query.prediction[None])[0]
+        return replace(query, labels=asked, reasons=reasons, label_reasons=by_label, cost=cost, probabilities=shares)
+
+    def _close(self, query: Query) -> None:
+        """Remove a counted question from the pending ones."""
+        number = query.number or 0
+        known = self.pending.get(number)
+        if known is None or not np.array_equal(known.x, query.x, equal_nan=True):
+            raise StateError(
+                f"sample {number} is not pending: it was passed to update before, was given up, or is another "
+                "learner's; call query for the next sample"
+            )
+        del self.pending[number]
+
+    def _follow_model(self, model: Model) -> None:
+        """Continue with a classifier that was fitted anew; pending questions that do not fit it are given up."""
+        before = self.strategy.follow_model(model)
+        if before is None or not self.pending:
+            return
+        now = self._inner.fitted
+        keeps = now.keeps_labels_of(before)
+        for number, query in list(self.pending.items()):
+            if not keeps or len(query.x) != now.n_features:
+                self.ledger.answer(self.pending.pop(number), None)
+
+    def _check_own(self, model: Model, query: Query) -> None:
+        """An error if `query` was not made by this learner for `model`."""
+        if not isinstance(query, Query):
+            raise DataTypeError(
+                f"a query is needed, got {type(query).__name__}; pass the result of query or next_query, or "
+                "pending[number]"
+            )
+        self.strategy.check_model(model)
+        if len(query.x) != model.n_features or len(query.labels) > model.n_labels:
+            raise DataError("the query was made for other features or labels; pass one of this learner's own queries")
+        if not self.strategy.could_have_made(model, query):
+            raise DataError("the query was made by a learner of other settings; pass one of this learner's own queries")
 
     def __repr__(self) -> str:
         criteria = tuple(criterion.name for criterion in self.strategy.criteria)

@@ -125,7 +125,7 @@ class ProjectState:
 
     def seal(self) -> str:
         """Return a checksum of the learner and of all else: two states with the same one go on in the same way."""
-        return digest(self.learner.seal() + canonical(self.facts())).hex()
+        return digest(self.learner.checksum() + canonical(self.facts())).hex()
 
     def cells(self, x: object) -> list[float | str | None]:
         """Return the values of a sample in the order of the features; DataError names the first that cannot be used.
@@ -233,7 +233,7 @@ class ProjectState:
                 self.learner.mark_pending(query)
             self._open(query, asked, decided["labels"], at)
         elif query.asked:
-            self.learner.pass_by(query, held="held" in decided)
+            self.learner.skip(query, over_limit="held" in decided)
         else:
             self.learner.update(query, None)
         return outcome
@@ -265,8 +265,8 @@ class ProjectState:
         if is_paid or not query.asked:
             self.learner.update(query, self._row(payload["y"]))
             return
-        self.learner.pass_by(query)
-        self.learner.teach(self._encoded(payload["x"])[0], self._row(payload["y"]))
+        self.learner.skip(query)
+        self.learner.learn(self._encoded(payload["x"])[0], self._row(payload["y"]))
 
     def _open(self, query: Query, asked: list[str], said: list[str], at: int) -> None:
         """Keep the question of `query` about the labels `asked`, of which the model has `said` some."""
@@ -312,7 +312,7 @@ class ProjectState:
             self.learner.update(self.learner.pending[question.pending], self._row(y))
             outcome |= {"closes": True, **judged_answers(question.said, [y])}
         else:
-            self.learner.teach(self._encoded(payload["x"])[0], self._row(y))
+            self.learner.learn(self._encoded(payload["x"])[0], self._row(y))
         return outcome
 
     def _settings(self, payload: Facts, at: int) -> Facts:
