@@ -50,14 +50,33 @@ def learner() -> ActiveLearner:
     return made
 
 
-MODELS = {"classifier": classifier, "warming": warming, "learner": learner}
+def regions() -> EvolvingFuzzyClassifier:
+    """Return a classifier with three rules of a person, which older versions made regions of the rule base.
+
+    The text of "lost" names a column that has another name now, and the last edit can be undone.
+    """
+    X, Y = stream(100)
+    X = np.column_stack([X, X[::-1, 0]])
+    made = EvolvingFuzzyClassifier(max_rules=12, threshold_rules=False).fit(X[:40], Y[:40])
+    book = made.name_columns(["pressure", "flow", "temp"], ["leak", "wear"]).rulebook
+    book.add('IF pressure ABOVE 1 THEN leak 90%, wear 30% WITH CONFIDENCE 0.8 WEIGHT 30 CALLED "high"')
+    book.lock("high")
+    book.add('IF temp ABOVE 1 THEN leak 70%, wear 70% CALLED "lost"')
+    made.name_columns(["pressure", "flow", "heat"], ["leak", "wear"]).partial_fit(X[40:], Y[40:])
+    book.add("IF flow BELOW -1 THEN leak 20%, wear UNLIKELY")
+    return made
 
 
-def main(name: str) -> None:
-    """Write the files of each of `MODELS`, compressed, and the probabilities and the outputs that each gives."""
-    answers, X = {}, stream(120)[0][100:]
-    for kind, make in MODELS.items():
-        model, file = make(), HERE / f"{name}-{kind}"
+MODELS = {"classifier": classifier, "warming": warming, "learner": learner, "regions": regions}
+OF_EVERY_SCHEMA = ("classifier", "warming", "learner")
+
+
+def main(name: str, *kinds: str) -> None:
+    """Write the files of these `kinds` of `MODELS`, compressed, and the probabilities and the outputs that each gives."""
+    answers = {}
+    for kind in kinds or OF_EVERY_SCHEMA:
+        model, file = MODELS[kind](), HERE / f"{name}-{kind}"
+        X = stream(120)[0][100:, [0, 1, 0] if kind == "regions" else [0, 1]]
         model.save(file)
         file.with_suffix(".gz").write_bytes(gzip.compress(file.read_bytes(), 9, mtime=0))
         file.unlink()
@@ -69,4 +88,4 @@ def main(name: str) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(sys.argv[1])
+    main(*sys.argv[1:])
