@@ -25,22 +25,6 @@ def steps():
     return EvolvingFuzzyClassifier().partial_fit(X, Y)
 
 
-def test_acts_have_the_merge_that_makes_room_for_a_region():
-    clf, _ = learned(threshold_rules=False)
-    before = {rule.identity for rule in clf.rules_}
-    assert len(before) == 5
-    number = clf.rulebook.add("IF x0 IS very high THEN label0 LIKELY, label1 UNLIKELY, label2 UNLIKELY")
-    merge, added = clf.rulebook.acts
-    assert (merge.kind, added.kind, added.rule) == ("merge", "added", number)
-    assert str(merge) == (
-        f"sample 300: rule {merge.other} was merged into rule {merge.rule}, to make room for rule {number}"
-    )
-    assert before - {rule.identity for rule in clf.rules_} == {merge.other}
-    clf.rulebook.undo()
-    assert clf.rulebook.acts == []
-    assert {rule.identity for rule in clf.rules_} == before
-
-
 @pytest.mark.parametrize("edit", ["add", "edit"])
 @pytest.mark.parametrize("make", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper])
 def test_labels_that_are_not_mentioned_keep_their_scores_without_threshold_rules(make, edit, tmp_path):

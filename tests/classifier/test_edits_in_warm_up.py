@@ -17,7 +17,7 @@ MAKERS = {
     "default": EvolvingFuzzyClassifier,
     "no drift": lambda: EvolvingFuzzyClassifier(follow_drift=False),
     "thresholds": lambda: EvolvingFuzzyClassifier(optimise="macro_f1"),
-    "regions": lambda: EvolvingFuzzyClassifier(threshold_rules=False),
+    "no trees": lambda: EvolvingFuzzyClassifier(threshold_rules=False),
     "paper": EvolvingFuzzyClassifier.paper,
 }
 EDITS = {

@@ -23,7 +23,7 @@ def test_acts_are_done_and_told(command, model, tmp_path):
         "--change", third, "IF x1 IS low THEN label0 UNLIKELY, label1 LIKELY", "--out", tmp_path / "new.model",
     )  # fmt: skip
     assert (told.code, told.out) == (0, "")
-    kinds = ["renamed", "edited", "deleted", "added", "locked"]
+    kinds = ["renamed", "added", "deleted", "added", "locked"]
     lines = told.err.splitlines()
     assert len(lines) == 5
     assert all(kind in line for kind, line in zip(kinds, lines, strict=True))

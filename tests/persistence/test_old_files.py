@@ -10,13 +10,13 @@ from persistence.files.make_files import HERE, stream
 
 from evolabel import EvolvingFuzzyClassifier, __version__
 from evolabel.active import ActiveLearner
-from evolabel.errors import ModelFileError
+from evolabel.errors import DataWarning, ModelFileError, StateError
 from evolabel.persistence.model_file import read_model_bytes, write_model_file
 from evolabel.persistence.schemas import SCHEMA, STEPS
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # the models have names
 
-NAMES = sorted(file.stem for file in HERE.glob("*.json"))
+NAMES = sorted(file.stem for file in HERE.glob("schema-*.json"))
 UNREADABLE = HERE / "schema-1-of-16-november-classifier.gz"
 
 
@@ -127,3 +127,41 @@ def test_an_old_array_of_another_shape_is_refused(name, shape, unpacked):
 def test_arrays_and_facts_are_those_of_the_number():
     """Another set of arrays or facts needs another number, a step from this one, and files: see files/README.md."""
     assert written_schema.lines() == written_schema.FILE.read_text().splitlines()
+
+
+@pytest.fixture
+def regions(unpacked):
+    """The classifier in a file of rules of a person that were regions, after a warning about one of them."""
+    with pytest.warns(DataWarning, match=r"the text of rule 8 cannot be read any more \(there is no feature 'temp'"):
+        return EvolvingFuzzyClassifier.load(unpacked(HERE / "expert-regions.gz"))
+
+
+def test_rules_of_a_person_that_were_regions_become_written_rules(regions):
+    assert [(rule.number, rule.name, rule.locked) for rule in regions.rules_.written] == [
+        (13, "high", True),
+        (14, "", False),
+    ]
+    assert regions.rulebook.names == {13: "high", 8: "lost"}
+    assert str(regions.rulebook.form("high")) == (
+        'IF pressure ABOVE 1 THEN leak LIKELY, wear 30% WITH CONFIDENCE 0.8 WEIGHT 30 CALLED "high"'
+    )
+    learned = {rule.identity: rule for rule in regions.rules_}
+    assert {7, 8, 12} <= set(learned)
+    assert learned[7].locked
+    assert "in front of rule 12" in str(regions.events_[-1])
+    with pytest.raises(StateError, match="no edit to undo"):
+        regions.rulebook.undo()
+
+
+def test_outputs_of_a_file_with_regions_differ_only_where_its_written_rules_answer(regions, tmp_path):
+    said, X = json.loads((HERE / "expert.json").read_text())["regions"]["outputs"], stream(120)[0][100:, [0, 1, 0]]
+    outputs, high, low = regions.decision_function(X), X[:, 0] > 1.0, X[:, 1] < -1.0
+    elsewhere = ~(high | low)
+    assert 0 < elsewhere.sum() < len(X)
+    np.testing.assert_allclose(outputs[elsewhere], np.array(said)[elsewhere], rtol=0.0, atol=1e-9)
+    np.testing.assert_array_equal(outputs[high], np.tile([0.9, 0.3], (high.sum(), 1)))
+    np.testing.assert_array_equal(outputs[low & ~high], np.tile([0.2, 0.1], ((low & ~high).sum(), 1)))
+    regions.save(tmp_path / "again")
+    again = EvolvingFuzzyClassifier.load(tmp_path / "again")
+    assert [rule.number for rule in again.rules_.written] == [13, 14]
+    np.testing.assert_array_equal(again.decision_function(X), outputs)

@@ -12,14 +12,12 @@ from evolabel.errors import DataError
 from evolabel.model.pipeline import StreamModel
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.stages.written_rules.edits import rule_edits
-from evolabel.stages.written_rules.edits.expert_rules import RuleSpec
 from evolabel.stages.written_rules.edits.inverse import InverseEdit, inverse_of_last, take_back
 from evolabel.stages.written_rules.edits.undo import undo
-from evolabel.stages.written_rules.edits.written_edits import add_written, move_rule
 from evolabel.stages.written_rules.expert_form import ExpertRule
 from evolabel.stages.written_rules.expert_reader import read_form, text_of
-from evolabel.stages.written_rules.expert_region import resolve, spec_of
 from evolabel.stages.written_rules.rule_forms import form_of
+from evolabel.stages.written_rules.specification import RuleSpec, resolve, spec_of
 
 if TYPE_CHECKING:
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
@@ -72,36 +70,26 @@ class RuleBook:
 
     @_an_edit
     def add(self, form: object) -> int:
-        """Add a rule from a `form`, and return its number.
-
-        It is put behind the other written rules. With `threshold_rules=False` one that mentions all labels is a region,
-        and a full rule base merges its closest pair first, which `acts` has as well.
-        """
-        rule, spec, text, region = self._read(form, region=self._model().thresholds is None)
-        add = rule_edits.add_region if region else add_written
-        return add(self._model(), spec, text, rule.name)
+        """Add a rule from a `form` behind the other written rules, and return its number."""
+        spec, text, name = self._read(form)
+        return rule_edits.add_rule(self._model(), spec, text, name)
 
     @_an_edit
     def edit(self, rule: int | str, form: object) -> int:
-        """Replace a `rule` by a `form`, and return its number.
+        """Replace a `rule` by a `form`, and return the number of the rule that has it now.
 
-        It keeps its number, age and lock, and its name if the form has none. What it had learned is dropped. Start from
-        `form(rule)` to change a part. A threshold rule stays, and so does a learned region if the form does not mention
-        all labels: then `form` is added as a written rule, which answers before it and whose number is returned. A
-        region that a person has written is written anew: in it, labels that the form leaves out answer as the global
-        model does.
+        A written rule keeps its number, place and lock, and its name if the form has none; what it had learned is
+        dropped. A rule that was learned stays, because it follows the data: `form` is added as a written rule, which
+        answers before it and whose number is returned. Start from `form(rule)` to change a part.
         """
-        number, model = self._number(rule), self._model()
-        is_own = number in model.trained().rule_names.written  # a region that a person has written is written anew
-        written, spec, text, region = self._read(
-            form, region=rule_edits.is_region(model, number), all_labels=not is_own
-        )
-        return rule_edits.edit_rule(model, number, spec, text, written.name, region=region)
+        number = self._number(rule)
+        spec, text, name = self._read(form)
+        return rule_edits.edit_rule(self._model(), number, spec, text, name)
 
     @_an_edit
     def move(self, rule: int | str, place: int) -> None:
         """Move a written `rule` to a `place` in the list, counted from 1: the first rule that holds answers."""
-        move_rule(self._model(), self._number(rule), place)
+        rule_edits.move_rule(self._model(), self._number(rule), place)
 
     @_an_edit
     def rename(self, rule: int | str, name: str) -> None:
@@ -110,7 +98,7 @@ class RuleBook:
 
     @_an_edit
     def lock(self, rule: int | str) -> None:
-        """Lock a `rule`: learning does not change its answers, its region or the rule itself any more."""
+        """Lock a `rule`: learning does not change its answers, nor where it is used."""
         rule_edits.lock_rule(self._model(), self._number(rule))
 
     @_an_edit
@@ -169,7 +157,7 @@ class RuleBook:
     @property
     @exclusive
     def acts(self) -> list[Event]:
-        """Edits by people, and merges of rules that made room for one, oldest first."""
+        """Edits by people, oldest first."""
         return [event for event in self._classifier.events_ if event.by_person]
 
     @property
@@ -188,14 +176,8 @@ class RuleBook:
                 return number
         raise DataError(f"no rule is called {rule!r}; give its number, or rename a rule first")
 
-    def _read(self, form: object, *, region: bool, all_labels: bool = True) -> tuple[ExpertRule, RuleSpec, str, bool]:
-        """Return the rule that `form` describes, its numbers, its text, and whether it is a region.
-
-        It is one where a `region` is possible and it mentions all labels, or need not (`all_labels` is False): in a
-        region, labels that are not mentioned do not keep their outputs.
-        """
+    def _read(self, form: object) -> tuple[RuleSpec, str, str]:
+        """Return the rule that `form` describes in numbers, its text, and its name."""
         model, features, labels = self._inner.trained_model, self._inner.feature_names, self._inner.label_names
         rule = resolve(read_form(form), stream_terms(model, features))
-        region = region and (not all_labels or {expected.label for expected in rule.expectations} >= {*labels})
-        spec = spec_of(rule, model, features, labels, region=region)
-        return rule, spec, str(rule) if region else text_of(form, rule), region
+        return spec_of(rule, model, features, labels), text_of(form, rule), rule.name

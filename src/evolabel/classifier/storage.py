@@ -20,6 +20,7 @@ from evolabel.model.storage.snapshot import put_together, read_weights, take_apa
 from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file
 from evolabel.persistence.schemas import remedy
 from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of
+from evolabel.stages.written_rules.edits.old_regions import write_old_regions
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import parse_times
 from evolabel.typing import Arrays
@@ -121,6 +122,8 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *,
     named = stored.value("columns") is not None
     columns = _read_columns(stored.part("columns"), model.n_features) if named else None
     classifier.inner.begin(model, columns, targets)
+    if copy and model.warm_up is None:
+        write_old_regions(model, classifier.inner.feature_names, classifier.inner.label_names)
     return classifier
 
 

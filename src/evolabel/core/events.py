@@ -27,9 +27,8 @@ class Event(NamedTuple):
     `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, of `SHIFTS`, of
     `THRESHOLD_CHANGES`, or of `WRITTEN_CHANGES`.
     `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift. `other` is the
-    nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, the threshold rule in front of
-    which `rule` was added, else None. `note` is the text of a person: a rule, a name; of a merge that is part of an
-    edit, what it was for.
+    nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, the learned rule in front of
+    which `rule` was added, else None. `note` is the text of a person: a rule, a name.
 
     `sample` is the number of samples learned. Of a shift, where drift is followed, it is the number of rows of the
     stream, answered or not.
@@ -63,7 +62,7 @@ class Event(NamedTuple):
     def __str__(self) -> str:
         texts = {
             "birth": f"rule {self.rule} was born" + ("" if self.other is None else f" near rule {self.other}"),
-            "merge": f"rule {self.other} was merged into rule {self.rule}" + (f", {self.note}" if self.note else ""),
+            "merge": f"rule {self.other} was merged into rule {self.rule}",
             "joined": f"rule {self.rule} joined from another classifier",
             "death": f"rule {self.rule} was inactive and was removed",
             "merged by hand": f"rule {self.other} was merged into rule {self.rule} by hand",
@@ -76,8 +75,8 @@ class Event(NamedTuple):
 
     @property
     def by_person(self) -> bool:
-        """Whether the event is an edit by a person, or a merge that made room for one."""
-        return self.kind in EDITS or (self.kind == "merge" and bool(self.note))
+        """Whether the event is an edit by a person."""
+        return self.kind in EDITS
 
     def named(self, features: Sequence[str], labels: Sequence[str]) -> "Event":
         """Return the event with a name, one of `features` or `labels`, in place of the number of a feature or label."""
@@ -138,13 +137,11 @@ class RuleNames:
         return RuleNames(dict(self.names), dict(self.written))
 
     def remove(self, rule: int, merged_into: int | None = None) -> None:
-        """Remove `rule`. The rule it was merged into loses its text, and takes over the name if it has none."""
+        """Remove `rule`. The rule it was merged into takes over the name if it has none."""
         name = self.names.pop(rule, None)
         self.written.pop(rule, None)
-        if merged_into is not None:
-            self.written.pop(merged_into, None)
-            if name is not None:
-                self.names.setdefault(merged_into, name)
+        if merged_into is not None and name is not None:
+            self.names.setdefault(merged_into, name)
 
     def add(self, rule: int, name: str | None) -> None:
         """Add the `name` of a rule that was copied from another rule base; if it is taken, its number is appended."""

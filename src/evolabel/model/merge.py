@@ -120,10 +120,7 @@ def _own_part(own: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
-    """Leave labels to `known` where only a `part` of the samples of `other` counts: the others change no weights.
-
-    Rules that a person has written keep their labels.
-    """
+    """Leave labels to `known` where only a `part` of the samples of `other` counts: the others change no weights."""
     labels = np.flatnonzero(part < 1.0)
     if not len(labels):
         return
@@ -137,8 +134,6 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
         array[at] = own * array[at] + (1.0 - own) * value
 
     for slot, W in enumerate(weights):
-        if slot > 0 and int(a.identity[slot]) in other.rule_names.written:
-            continue
         for own, member in zip(of_sums, _with_sums(other), strict=True):
             blend(member.arrays.G[slot], labels, own[slot] @ member.hessian(slot))
         if a.W.shape[1] and (other.settings.iterated or a.locked[slot]):

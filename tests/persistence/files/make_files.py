@@ -72,7 +72,7 @@ OF_EVERY_SCHEMA = ("classifier", "warming", "learner")
 
 
 def main(name: str, *kinds: str) -> None:
-    """Write the files of these `kinds` of `MODELS`, compressed, and the probabilities and the outputs that each gives."""
+    """Write the files of these `kinds` of `MODELS`, compressed, with the probabilities and outputs that each gives."""
     answers = {}
     for kind in kinds or OF_EVERY_SCHEMA:
         model, file = MODELS[kind](), HERE / f"{name}-{kind}"

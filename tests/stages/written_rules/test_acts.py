@@ -14,19 +14,16 @@ from evolabel.errors import DataError, StateError
 from evolabel.model.pipeline import StreamModel
 from evolabel.model.storage.snapshot import take_apart
 from evolabel.stages.rules.inverses import ridge_inverse
-from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.written_rules.edits import rule_edits, undo
-from evolabel.stages.written_rules.edits.expert_rules import RuleSpec
-from evolabel.stages.written_rules.edits.written_edits import add_written, move_rule
+from evolabel.stages.written_rules.specification import RuleSpec
 from evolabel.streams import DriftingStream
 
-REGIONS = {"threshold_rules": False}  # rules of experts are regions
 PROFILES = {
     "default": {},
-    "regions": REGIONS,
-    "rotated": {"covariance": "full", **REGIONS},
+    "no trees": {"threshold_rules": False},
+    "rotated": {"covariance": "full"},
     "paper": PAPER_PROFILE,
-    "few": {"max_rules": 3, **REGIONS},
+    "few": {"max_rules": 3},
 }
 X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=80, seed=9).take(400)
 
@@ -46,13 +43,6 @@ def fresh(profile):
     return copy.deepcopy(FITTED[profile])
 
 
-def a_rule(weight=20.0, confidence=0.8):
-    nan = np.nan
-    return RuleSpec(
-        np.array([1.0, nan, -0.5]), np.array([2.0, nan, 0.5]), np.array([0.9, nan, 0.1]), confidence, weight
-    )
-
-
 def a_box(weight=20.0):
     low, high = np.array([0.2, -np.inf, -np.inf]), np.array([np.inf, np.inf, 0.5])
     return RuleSpec(low, high, np.array([0.9, np.nan, 0.1]), 0.8, weight)
@@ -61,16 +51,13 @@ def a_box(weight=20.0):
 def apply(model, act, number):
     """One act on a rule chosen by number; acts that make no sense now are skipped."""
     base = model.trained()
-    regions = base.arrays.identity[1 : 1 + base.n_rules].tolist()
-    rules = model.written.arrays.number.tolist() + regions
+    rules = model.written.arrays.number.tolist() + base.arrays.identity[1 : 1 + base.n_rules].tolist()
     rule, other = rules[number % len(rules)], rules[(number + 1) % len(rules)]
-    a_spec = a_rule if rule in regions else a_box
     try:
         {
-            "add": lambda: add_written(model, a_box(), "as written", ""),
-            "add region": lambda: rule_edits.add_region(model, a_rule(), "as written", ""),
-            "edit": lambda: rule_edits.edit_rule(model, rule, a_spec(7.0), "anew", "edited"),
-            "move": lambda: move_rule(model, rule, 1 + number % 3),
+            "add": lambda: rule_edits.add_rule(model, a_box(), "as written", ""),
+            "edit": lambda: rule_edits.edit_rule(model, rule, a_box(7.0), "anew", "edited"),
+            "move": lambda: rule_edits.move_rule(model, rule, 1 + number % 3),
             "rename": lambda: rule_edits.rename_rule(model, rule, f"rule of {number}"),
             "lock": lambda: rule_edits.lock_rule(model, rule),
             "unlock": lambda: rule_edits.unlock_rule(model, rule),
@@ -102,7 +89,7 @@ def assert_consistent(base):
     assert len(set(base.arrays.identity[used][1:])) == base.n_rules <= base.settings.max_rules
 
 
-kinds = st.sampled_from(["add", "add region", "edit", "move", "rename", "lock", "unlock", "merge", "delete"])
+kinds = st.sampled_from(["add", "edit", "move", "rename", "lock", "unlock", "merge", "delete"])
 plans = st.lists(st.tuples(kinds, st.integers(0, 9)), min_size=1, max_size=8)
 
 
@@ -138,31 +125,12 @@ def test_the_model_goes_on_learning_after_acts_and_stays_consistent(profile, pla
     assert np.isfinite(model.outputs(X)).all()
 
 
-def test_even_the_room_for_rules_goes_back():
-    model = fresh("regions")
-    base = model.trained()
-    base.settings = base.settings._replace(max_rules=50)
-    before = base.arrays._asdict()
-    kept = {name: array.copy() for name, array in before.items()}
-    room = len(base.arrays.c)
-    for _ in range(10):
-        rule_edits.add_region(model, a_rule(), "", "")
-    assert len(base.arrays.c) > room
-    for _ in range(10):
-        undo.undo(model)
-    for name in PER_SLOT:
-        np.testing.assert_array_equal(
-            getattr(base.arrays, name)[: base.n_rules + 1], kept[name][: base.n_rules + 1], err_msg=name
-        )
-    assert len(base.arrays.c) == room
-
-
 def test_what_was_learned_since_forbids_undo_and_says_so():
     model = fresh("default")
     base = model.trained()
     with pytest.raises(StateError, match="no edit to undo"):
         undo.undo(model)
-    rule_edits.add_region(model, a_rule(), "", "")
+    rule_edits.add_rule(model, a_box(), "", "")
     model.learn(Batch(X[100:101], Y[100:101]))
     before = take_apart(copy.deepcopy(model))
     with pytest.raises(StateError, match="has learned since"):
@@ -192,39 +160,10 @@ def test_a_full_log_gets_back_what_an_act_pushed_out():
     while len(base.events) < base.events.maxlen:
         base.log("joined", len(base.events), None)
     before = list(base.events)
-    rule_edits.add_region(model, a_rule(), "", "")
+    rule_edits.add_rule(model, a_box(), "", "")
     assert len(base.events) == base.events.maxlen
     undo.undo(model)
     assert list(base.events) == before
-
-
-@pytest.mark.parametrize("profile", ["regions", "rotated", "paper"])
-def test_the_statistics_of_a_rule_are_those_of_its_samples(profile):
-    model = fresh(profile)
-    base = model.trained()
-    rule_edits.delete_rule(model, int(base.arrays.identity[1]))
-    rule_edits.add_region(model, a_rule(), "", "")
-    slot, W0 = base.n_rules, base.weights(0)
-    H, G = base.hessian(slot), base.arrays.G[slot]
-    assert base.arrays.k[slot] == 20.0
-    assert H[-1, -1] == pytest.approx(16.0)
-    np.testing.assert_allclose(H[-1, [0, 2]], [16.0 * 1.5, 0.0], atol=1e-12)
-    np.testing.assert_allclose(H[0, 0], 16.0 * (1.5**2 + 1.0 / 12.0))
-    np.testing.assert_allclose(G[0], 0.9 * H[-1], atol=1e-12)
-    np.testing.assert_allclose(G[1], H @ W0[:, 1])
-    np.testing.assert_allclose(base.arrays.c[slot, [0, 2]], [1.5, 0.0], atol=1e-12)
-
-
-def test_the_ends_of_a_range_are_where_the_membership_is_one_half():
-    model = fresh("regions")
-    base = model.trained()
-    rule_edits.delete_rule(model, int(base.arrays.identity[1]))
-    rule_edits.add_region(model, a_rule(), "", "")
-    Z = np.tile(base.arrays.c[base.n_rules, :3], (2, 1))
-    Z[1, 0] = 2.0
-    _, far = base.memberships(Z)
-    ratio = np.exp(-0.5 * (far[1, -1] - far[0, -1]) / base.settings.tau)
-    assert ratio == pytest.approx(0.5)
 
 
 def test_acts_that_make_no_sense_are_refused():
@@ -246,8 +185,6 @@ def test_acts_that_make_no_sense_are_refused():
             act()
         assert_same(take_apart(model), before)
     rule_edits.lock_rule(model, second)
-    with pytest.raises(StateError, match="unlock or delete one"):
-        rule_edits.add_region(model, a_rule(), "", "")
     rule_edits.delete_rule(model, second)
     rule_edits.delete_rule(model, third)
     with pytest.raises(StateError, match="the only rule"):

@@ -18,7 +18,7 @@ from evolabel.server.contexts.desk import Desk, Origin
 from evolabel.server.contexts.model_records import NEW_MODEL_KINDS, REBUILT, blob_hash
 from evolabel.server.contexts.questions import Answers
 from evolabel.server.contexts.replay import versions
-from evolabel.server.contexts.rule_acts import RULE_KEYS, RULE_KINDS, UNDONE, check_same_rules
+from evolabel.server.contexts.rule_acts import RULE_KEYS, RULE_KINDS, UNDONE, present_rules
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.contexts.worker import Worker
 from evolabel.server.store.log import Record, find_kinds
@@ -146,7 +146,7 @@ class RebuildBeside(StateBeside):
         entry = record.entry
         named = {key: self._number(payload[key]) for key in RULE_KEYS if key in payload}
         try:
-            check_same_rules(state.learner, named, entry.outcome["conditions"])
+            named = present_rules(state.learner, named, entry.outcome["conditions"])
             outcome = state.apply(entry.kind, {**payload, **named}, entry.at)
         except EvolabelError:
             self.left_out.append(record.seq)

@@ -16,7 +16,7 @@ from evolabel.engine.cache_state import processor_name
 from evolabel.errors import EvolabelError
 from evolabel.persistence.model_file import stored_checksum
 from evolabel.persistence.schemas import SCHEMA
-from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, check_same_rules
+from evolabel.server.contexts.rule_acts import RULE_KINDS, UNDONE, present_rules
 from evolabel.server.contexts.state import Facts, ProjectState
 from evolabel.server.store.activity import COMMAND
 from evolabel.server.store.canonical import canonical, digest, parsed
@@ -91,9 +91,10 @@ def apply_record(state: ProjectState | None, record: Record) -> tuple[ProjectSta
         if state is None:
             state = ProjectState.created(entry.payload)
             return state, {"seal": state.seal()}
+        payload = record.applied_payload()
         if entry.kind in _ACTS:
-            _check_act(state, record)
-        return state, state.apply(entry.kind, record.applied_payload(), entry.at, entry.outcome)
+            payload = _present_act(state, record, payload)
+        return state, state.apply(entry.kind, payload, entry.at, entry.outcome)
     except Exception as error:
         if state is not None and entry.kind in _ACTS and isinstance(error, EvolabelError):
             logger.warning("record %d (%s) is left out: %s", record.seq, entry.kind, error)
@@ -104,13 +105,16 @@ def apply_record(state: ProjectState | None, record: Record) -> tuple[ProjectSta
         ) from error
 
 
-def _check_act(state: ProjectState, record: Record) -> None:
-    """Raise StateError if the act of `record`, or the one it takes back, was about rules that are others in `state`."""
-    entry = record.entry
-    if entry.kind in RULE_KINDS:
-        check_same_rules(state.learner, entry.payload, entry.outcome["conditions"])
-    elif "conditions" in entry.payload:
-        check_same_rules(state.learner, entry.payload["inverse"], entry.payload["conditions"])
+def _present_act(state: ProjectState, record: Record, payload: Facts) -> Facts:
+    """Return the `payload` of the act of `record`, or of its undo, with the numbers that its rules have in `state`.
+
+    StateError if it was about rules that are others there.
+    """
+    if record.entry.kind in RULE_KINDS:
+        return present_rules(state.learner, payload, record.entry.outcome["conditions"])
+    if "conditions" not in payload:
+        return payload
+    return {**payload, "inverse": present_rules(state.learner, payload["inverse"], payload["conditions"])}
 
 
 class LastStart(NamedTuple):

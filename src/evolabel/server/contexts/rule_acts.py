@@ -26,6 +26,8 @@ RULE_KEYS = ("rule", "one", "other")
 """Names of the numbers of rules in the payload of such a record."""
 _LARGEST_INVERSE = 256 * 1024  # bytes of an inverse in the log; a larger one is undone by replay
 
+_OF_LEARNED = "H"  # an array in the inverse of an edit by an older version, which now adds a rule
+
 Facts = dict[str, Any]
 
 
@@ -54,6 +56,10 @@ def undo_on(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Fact
     if payload["way"] == "replay":
         return ActiveLearner.from_bytes(payload["data"]), {}
     book, inverse = learner.classifier.rulebook, InverseEdit.from_dict(payload["inverse"])
+    if _OF_LEARNED in inverse.contents:
+        text = _text(book, inverse.rule)
+        book.delete(inverse.rule)
+        return learner, {"rule": inverse.rule, "text": text}
     book.take_back(inverse)
     return learner, {"rule": inverse.rule, "text": _text(book, inverse.rule)}
 
@@ -76,13 +82,26 @@ def conditions_of(learner: ActiveLearner, payload: Facts) -> list[str]:
     return [_text(book, payload[key]).split(" THEN ")[0] for key in RULE_KEYS if key in payload]
 
 
-def check_same_rules(learner: ActiveLearner, payload: Facts, conditions: list[str]) -> None:
-    """Raise StateError unless the rules of `learner` that the `payload` of an act names have these `conditions`.
+def present_rules(learner: ActiveLearner, payload: Facts, conditions: list[str]) -> Facts:
+    """Return the `payload` of an act with the numbers that its rules, of these `conditions`, have in `learner`.
 
-    A number in the log can be that of another rule in a replay whose outcomes differ.
+    A number in the log can be that of another rule in a replay whose outcomes differ: StateError. Older versions edited
+    a learned rule in its place; the rule meant is then the written rule in front of it.
     """
-    if (found := conditions_of(learner, payload)) != conditions:
-        raise StateError(f"the act was about {' and '.join(conditions)}; here its numbers are of {' and '.join(found)}")
+    found = conditions_of(learner, payload)
+    if found == conditions:
+        return payload
+    written = {key: _rule_in_front(learner, payload[key]) for key in RULE_KEYS if key in payload}
+    if None not in written.values() and conditions_of(learner, written) == conditions:
+        return {**payload, **written}
+    raise StateError(f"the act was about {' and '.join(conditions)}; here its numbers are of {' and '.join(found)}")
+
+
+def _rule_in_front(learner: ActiveLearner, rule: int) -> int | None:
+    """Return the number of the last written rule of `learner` that was added in front of `rule`; None without one."""
+    written = {each.number for each in learner.classifier.rules_.written}
+    added = [event.rule for event in learner.classifier.events_ if event.kind == "added" and event.other == rule]
+    return added[-1] if added and added[-1] in written else None
 
 
 def has_inverse(outcome: Facts) -> bool:

@@ -68,12 +68,6 @@ def derive_inverses(rules: RuleBase) -> None:
         derive_all_inverses(rules.fast.arrays, rules.settings)
 
 
-def take_written(rules: RuleBase, slot: int) -> None:
-    """Give the fast member of `rules` the sums of `slot`, which a person has written."""
-    if isinstance(rules, FollowingRules):
-        fast_sums.copy_slow(rules.arrays, slot, rules.block)
-
-
 def take_unlocked(rules: RuleBase, slot: int) -> None:
     """Let the fast sums of `slot` in `rules` fade from now on: they did not while its rule was locked."""
     if isinstance(rules, FollowingRules):

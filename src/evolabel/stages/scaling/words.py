@@ -1,11 +1,9 @@
-"""Features of 0 and 1 in words: shares of samples that have them, and ranges of scaled values that stand for them."""
+"""Features of 0 and 1 in words: shares of samples that have them."""
 
 import numpy as np
 
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.typing import FloatArray
-
-_HALF_WIDTH = 0.25  # of the range that stands for a value, in distances between the scaled 0 and 1
 
 
 def shares_on(scaler: Scaler, centres: FloatArray) -> FloatArray:
@@ -18,16 +16,6 @@ def shares_on(scaler: Scaler, centres: FloatArray) -> FloatArray:
     share = (centres - off) / np.where(varied, on - off, 1.0)
     constant = np.broadcast_to(scaler.x[:, 0], centres.shape)
     return np.where(scaler.binary, np.clip(np.where(varied, share, constant), 0.0, 1.0), np.nan)
-
-
-def range_of_value(scaler: Scaler, j: int, *, on: bool) -> tuple[float, float]:
-    """Return the scaled range of feature `j` that stands for "mode is idle" (`on`) or "mode is not idle".
-
-    It lies around the value of 1, or of 0, in the scale of `scaler`.
-    """
-    values = scaled_0_and_1(scaler)[:, j]
-    half = _HALF_WIDTH * (values[1] - values[0])
-    return float(values[int(on)] - half), float(values[int(on)] + half)
 
 
 def scaled_0_and_1(scaler: Scaler) -> FloatArray:

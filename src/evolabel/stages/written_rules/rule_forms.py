@@ -2,23 +2,24 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from math import floor, log10
+from math import floor, log, log10, sqrt
+from sys import float_info
 
 import numpy as np
 
+from evolabel._utils.notes import note
 from evolabel.errors import DataError
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.stream_terms import readings, stream_moments, stream_terms
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.scaling.words import scaled_0_and_1, shares_on
 from evolabel.stages.sensors.stage import as_read_now, sensor_corrections
-from evolabel.stages.written_rules.edits.expert_rules import range_of_spread, temperature
+from evolabel.stages.threshold_rules.read_trees import tree_reader
+from evolabel.stages.threshold_rules.words import ADMITTED_TOO, NOTHING_ELSE, ThresholdCondition, edge_text
 from evolabel.stages.written_rules.edits.rule_edits import is_threshold_rule, slot_of_rule
-from evolabel.stages.written_rules.expert_box import box_of, range_condition, rule_of_box, threshold_form
-from evolabel.stages.written_rules.expert_form import NO, YES, Condition, Expectation, ExpertRule
-from evolabel.stages.written_rules.expert_reader import read_form, without_name
-from evolabel.stages.written_rules.expert_region import resolve, spec_of
+from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Condition, Expectation, ExpertRule
+from evolabel.stages.written_rules.expert_reader import read_form, refuse_missing, without_name
+from evolabel.stages.written_rules.specification import box_of, resolve, spec_of
 from evolabel.typing import FloatArray
 from evolabel.words.terms import ANY, Vocabulary
 from evolabel.words.text_columns import CLEAR_SHARE, FALSE, TRUE
@@ -31,41 +32,26 @@ _DIGITS_OF_END = 6  # of an end that is worded anew
 _ANY_LABEL = (Expectation("any", 0.5),)  # a rule needs one
 
 
-def form_of(identity: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
-    """Return the rule number `identity` of `model` as a person would write it.
+def form_of(number: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the rule with this `number` of `model` as a person would write it.
 
-    That is a written rule as it was written, and a threshold rule as it is now. A region is returned as it was written,
-    or, if it has learned since or was never written, as its statistics read now.
-    `features` and `labels` are the names of the columns.
+    That is a written rule as it was written, a threshold rule as it is now, and a learned rule as its statistics read
+    now. `features` and `labels` are the names of the columns.
     """
-    base, place = model.trained(), model.written.place_of(identity)
+    base, place = model.trained(), model.written.place_of(number)
     if place is not None:
         return written_form(place, model, features, labels)
-    if is_threshold_rule(model, identity):
-        return threshold_form(identity, model, features, labels)
-    slot, written = slot_of_rule(base, identity), base.rule_names.written.get(identity)
-    name, words = base.rule_names.names.get(identity, ""), stream_terms(model, features)
-    if written is not None:
-        with suppress(DataError):  # columns may have other names now
-            rule = resolve(read_form(written), words)
-            moved = rule.names & {*sensor_corrections(base, features)}  # its words may be from before
-            if not moved and _is_unchanged(rule, slot, base) and rule.names <= {*features, *labels}:
-                return replace(rule, name=name)
-    weight = float(f"{base.arrays.k[slot]:.4g}")
-    certain = float(base.hessian(slot)[-1, -1] / base.arrays.k[slot])
+    if is_threshold_rule(model, number):
+        return threshold_form(number, model, features, labels)
+    slot = slot_of_rule(base, number)
+    samples = base.arrays.k[slot]
     return ExpertRule(
-        tuple(_read_conditions(slot, model, words)),
+        tuple(_read_conditions(slot, model, stream_terms(model, features))),
         tuple(_read_expectations(slot, model, labels)),
-        round(min(certain, 1.0), 2),
-        weight,
-        name,
+        round(min(float(base.hessian(slot)[-1, -1] / samples), 1.0), 2),
+        float(f"{samples:.4g}"),
+        base.rule_names.names.get(number, ""),
     )
-
-
-def _is_unchanged(rule: ExpertRule, slot: int, base: RuleBase) -> bool:
-    """Return whether the rule has learned nothing since it was written."""
-    evidence = base.hessian(slot)[-1, -1]
-    return bool(base.arrays.k[slot] == rule.weight and np.isclose(evidence, rule.weight * rule.confidence, 1e-12))
 
 
 def _read_conditions(slot: int, model: Model, words: Vocabulary) -> list[Condition]:
@@ -76,7 +62,7 @@ def _read_conditions(slot: int, model: Model, words: Vocabulary) -> list[Conditi
     base, scaler, p = model.trained(), model.scaler, model.n_features
     assert scaler is not None
     spread, centre = np.sqrt(1.0 / base.arrays.inv[slot, :p]), base.arrays.c[slot, :p]
-    half = range_of_spread(spread, temperature(base))
+    half = spread * sqrt(2.0 * log(2.0) * base.settings.tau * p)  # where the membership, eq. (3), is 1/2
     low, high = readings(model, np.stack([centre - half, centre + half]))
     contrast = np.abs(centre - stream_moments(base)[0][:p]) / spread
     varied = [int(j) for j in np.argsort(-contrast, kind="stable") if low[j] < high[j]]
@@ -136,7 +122,7 @@ def written_form(place: int, model: Model, features: list[str], labels: list[str
     words = stream_terms(model, features)
     try:
         rule = resolve(read_form(names.written[number]), words)
-        spec_of(rule, model, features, labels, region=False)
+        spec_of(rule, model, features, labels)
         rule = replace(rule, conditions=tuple(_as_read(each, place, model, words) for each in rule.conditions))
     except DataError:
         rule = rule_of_box(place, model, features, labels)
@@ -172,3 +158,66 @@ def _as_read(condition: Condition, place: int, model: Model, words: Vocabulary) 
         return condition
     low, high = (float(f"{end:.{_DIGITS_OF_END}g}") for end in kept)
     return range_condition(condition.feature, low, high)
+
+
+def rule_of_box(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the written rule in `place` of `model` as its numbers say, in the units that the sensors read now.
+
+    Its columns are called `features` and `labels`.
+    """
+    a = model.written.arrays
+    mentioned = np.flatnonzero(~np.isnan(a.shares[place])).tolist()
+    named = np.flatnonzero(model.written.named[place]).tolist()
+    low, high = as_read_now(model.trained(), np.stack([a.low[place], a.high[place]]))
+    return ExpertRule(
+        tuple(range_condition(features[j], float(low[j]), float(high[j])) for j in named),
+        tuple(Expectation(labels[k], float(a.shares[place, k])) for k in mentioned),
+        weight=float(a.prior[place]) or 1.0,
+    )
+
+
+def range_condition(feature: str, low: float, high: float) -> Condition:
+    """Return the condition that `feature` is from `low` to `high`; an infinite end is open."""
+    if low == -float_info.max and high == float_info.max:
+        return Condition(feature, KNOWN_VALUE)
+    return Condition(feature, low=low if np.isfinite(low) else None, high=high if np.isfinite(high) else None)
+
+
+def threshold_form(number: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+    """Return the threshold rule of this `number` of `model` as a person would write it.
+
+    `features` and `labels` are the names of the columns. A written rule does not hold for missing values; where the
+    threshold rule does, they are left out, and a note says so.
+    """
+    trees = tree_reader(model, features, labels)
+    assert trees is not None
+    for k in trees.open_labels:
+        for rule in trees.label_rules(k).rules:
+            if rule.number == number:
+                columns = {name: [features[j] for j in column] for name, column in trees.columns.items()}
+                conditions = [found for each in rule.conditions for found in _as_written(each, columns)]
+                admitted = [each.feature for each in rule.conditions if each.missing == ADMITTED_TOO]
+                if admitted:
+                    note(
+                        f"rule {number} also holds where {' or '.join(admitted)} is missing, which no written "
+                        "rule can; its form is for known values only"
+                    )
+                return ExpertRule(tuple(conditions), (Expectation(rule.label, round(rule.share, 2)),))
+    raise DataError(f"threshold rule {number} is a part of another one; edit the rule that is printed")
+
+
+def _as_written(condition: ThresholdCondition, columns: dict[str, list[str]]) -> list[Condition]:
+    """Return a `condition` of a threshold rule as a person would write it; `columns` has the features of each text."""
+    name = condition.feature
+    if condition.missing == NOTHING_ELSE:
+        raise refuse_missing(condition.words())
+    if columns.get(name) == [name] and condition.texts:
+        return [Condition(name, condition.texts[0])]
+    if name in columns and condition.texts:
+        texts = [f"{name}={text}" for text in condition.texts]
+        if condition.excluded:
+            return [Condition(text, NO) for text in texts]
+        return [Condition(texts[0], YES) if len(texts) == 1 else Condition(name, texts=condition.texts)]
+    ends = float(edge_text(condition.low, condition.low_width)), float(edge_text(condition.high, condition.high_width))
+    low, high = ends if ends[0] < ends[1] else (float(f"{condition.low:.6g}"), float(f"{condition.high:.6g}"))
+    return [range_condition(name, low, high) if np.isfinite([low, high]).any() else Condition(name, KNOWN_VALUE)]

@@ -15,9 +15,8 @@ import numpy as np
 
 from evolabel.core.events import Event, give_name
 from evolabel.errors import DataError, StateError
-from evolabel.stages.rules.slots import PER_SLOT, clear
 from evolabel.stages.written_rules.arrays import WrittenArrays, allocate_written
-from evolabel.stages.written_rules.edits.rule_edits import lock_rule, region_of, rename_rule, unlock_rule
+from evolabel.stages.written_rules.edits.rule_edits import check_rule, lock_rule, rename_rule, unlock_rule
 from evolabel.stages.written_rules.edits.undo import Change, recorded
 from evolabel.typing import FloatArray, IntArray
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from evolabel.model.pipeline import StreamModel
 
 INVERTIBLE = ("locked", "unlocked", "renamed", "edited")
-_KEPT_AS_NOW = ("identity", "last_won", "locked")  # of a region whose contents are restored
 
 
 @dataclass(frozen=True)
@@ -97,30 +95,28 @@ def take_back(model: "StreamModel", inverse: InverseEdit) -> Event:
         lock_rule(model, rule)
     elif inverse.kind == "renamed":
         rename_rule(model, rule, inverse.name)
-    elif model.written.place_of(rule) is not None:
-        _restore_written(model, inverse)
     else:
-        _restore_region(model, inverse)
+        _restore_written(model, inverse)
     return model.trained().events[-1]
 
 
 def _contents(change: Change, rule: int) -> dict[str, FloatArray | IntArray]:
     """Return the arrays of `rule` before `change`."""
-    if change.written is not None and rule in change.written.number:
-        place = int(np.flatnonzero(change.written.number == rule)[0])
-        return {name: array[place : place + 1].copy() for name, array in change.written._asdict().items()}
-    place = int(np.flatnonzero(change.rows["identity"] == rule)[0])
-    return {name: change.rows[name][place].copy() for name in PER_SLOT}
+    assert change.written is not None
+    place = int(np.flatnonzero(change.written.number == rule)[0])
+    return {name: array[place : place + 1].copy() for name, array in change.written._asdict().items()}
 
 
 def _restore_written(model: "StreamModel", inverse: InverseEdit) -> None:
     """Give the written rule of `inverse` its former contents; it keeps its place and its lock."""
     written, rule = model.written, inverse.rule
+    place = written.place_of(rule)
+    if place is None:
+        check_rule(model, rule)
+        raise DataError(f"rule {rule} is no written rule; only their edits can be taken back")
     entry = allocate_written(1, *_widths(written.arrays))
     _fill(entry._asdict(), inverse, fixed=("low", "high"))
     with recorded(model) as base:
-        place = written.place_of(rule)
-        assert place is not None
         is_locked, was_locked = written.is_locked(place), bool((~np.isnan(entry.held)).any())
         written.take([i for i in range(len(written)) if i != place])
         written.insert(place, entry)
@@ -128,31 +124,6 @@ def _restore_written(model: "StreamModel", inverse: InverseEdit) -> None:
             written.lock(place, locked=is_locked)
         _restore_words(model, inverse)
         base.log("edited", rule, None, inverse.text or "as before the last edit")
-
-
-def _restore_region(model: "StreamModel", inverse: InverseEdit) -> None:
-    """Give the region of `inverse` its former contents; it keeps its lock."""
-    base, slot = model.trained(), region_of(model, inverse.rule)
-    if absent := [name for name in PER_SLOT if name not in inverse.contents]:
-        raise DataError(f"the inverse has no array {absent[0]}; use what rulebook.inverse has returned")
-    with recorded(model):
-        a = base.arrays
-        kept = {name: a._asdict()[name][slot].copy() for name in _KEPT_AS_NOW}
-        was_locked = bool(inverse.contents["locked"])
-        clear(slot, a, base.settings)
-        rows = {name: getattr(a, name)[slot : slot + 1] for name in PER_SLOT}
-        former = {name: array[None] for name, array in inverse.contents.items() if name != "W"}
-        _fill({name: rows[name] for name in former}, InverseEdit("edited", inverse.rule, contents=former), ("H", "P"))
-        for name, value in kept.items():
-            getattr(a, name)[slot] = value
-        if base.settings.iterated or (kept["locked"] and was_locked):
-            a.W[slot][tuple(slice(0, size) for size in inverse.contents["W"].shape)] = inverse.contents["W"]
-        elif kept["locked"]:
-            a.locked[slot] = 0
-            weights = base.weights(slot).T
-            a.locked[slot], a.W[slot] = 1, weights
-        _restore_words(model, inverse)
-        base.log("edited", inverse.rule, None, inverse.text or "as before the last edit")
 
 
 def _restore_words(model: "StreamModel", inverse: InverseEdit) -> None:

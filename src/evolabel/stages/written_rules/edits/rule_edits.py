@@ -1,83 +1,86 @@
-"""Edits of rules by a person: add, edit, rename, lock, unlock, merge and delete.
+"""Edits of rules by a person: add, edit, move, rename, lock, unlock, merge and delete.
 
-A rule that a person adds is put into the list of written rules (`edits.written_edits`). In a model without
-threshold rules one that mentions all labels is a region like the rules that were learned (`edits.expert_rules`).
-Every edit happens as a whole or not at all, is logged as an event, and can be undone (`edits.undo`). A locked rule
-learns nothing, is never merged or removed by learning, and answers with the weights it was locked with: in closed form
-they would follow the global model, so they are kept.
+A person writes rules of the ordered list alone; rules that were learned can be renamed, locked, merged and deleted.
+Every edit happens as a whole or not at all, is logged as an event, and can be undone (`edits.journal`). A locked
+learned rule learns nothing, is never merged or removed by learning, and answers with the weights it was locked with: in
+closed form they would follow the global model, so they are kept.
 """
 
-from collections import deque
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from evolabel.core.events import give_name
 from evolabel.errors import DataError, StateError
-from evolabel.stages.drift.adapting import take_unlocked, take_written
+from evolabel.stages.drift.adapting import take_unlocked
 from evolabel.stages.rules.allocation import fit_weights
-from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN
+from evolabel.stages.rules.arrays import NEXT_IDENTITY, SEEN
 from evolabel.stages.rules.slots import slot_of
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.stages.written_rules.edits.expert_rules import RuleSpec, write_rule
+from evolabel.stages.written_rules.arrays import WrittenArrays, allocate_written
 from evolabel.stages.written_rules.edits.undo import recorded
-from evolabel.stages.written_rules.edits.written_edits import add_written, rewrite
+from evolabel.stages.written_rules.specification import RuleSpec
 
 if TYPE_CHECKING:
     from evolabel.model.pipeline import StreamModel
     from evolabel.stages.protocols import Model
 
 
-def add_region(model: "StreamModel", spec: RuleSpec, written: str, name: str) -> int:
-    """Add a region to `model` from `spec`, and return its number; `written` is its text, `name` its name or "".
+def add_rule(model: "StreamModel", spec: RuleSpec, text: str, name: str, *, in_front_of: int | None = None) -> int:
+    """Put a rule of `spec`, in raw units, behind the other written rules of `model`, and return its number.
 
-    A full rule base first merges its closest pair.
+    `text` is the rule as written, `name` its name or "". `in_front_of` is the rule that was edited, if any, which may
+    give up this name.
     """
     with recorded(model) as base:
-        identity = int(base.arrays.counters[NEXT_IDENTITY])
-        base.shrink_to(base.settings.max_rules - 1)
-        base.events = deque(merge._replace(note=f"to make room for rule {identity}") for merge in base.events)
-        base.reserve(base.n_rules + 1)
-        a, slot = base.arrays, base.n_rules + 1
-        write_rule(slot, spec, base)
-        a.identity[slot], a.born[slot], a.last_won[slot] = identity, a.counters[SEEN], a.counters[SEEN]
-        a.counters[NEXT_IDENTITY] += 1
-        a.counters[RULES] = slot
-        take_written(base, slot)
-        base.rule_names.written[identity] = written
-        give_name(base.rule_names, identity, name)
-        base.log("added", identity, None, written)
-    return identity
+        number = int(base.arrays.counters[NEXT_IDENTITY])
+        base.arrays.counters[NEXT_IDENTITY] += 1
+        model.written.insert(len(model.written), _entry(number, spec))
+        base.rule_names.written[number] = text
+        if in_front_of is not None and base.rule_names.names.get(in_front_of) == name:
+            del base.rule_names.names[in_front_of]
+        give_name(base.rule_names, number, name)
+        base.log("added", number, in_front_of, text)
+    return number
 
 
-def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, written: str, name: str, *, region: bool = True) -> int:
-    """Replace a `rule` of `model` by `spec`, and return its number; it keeps that, its age and its lock.
+def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, text: str, name: str) -> int:
+    """Replace a `rule` of `model` by `spec`, in raw units, and return the number of the rule that has it now.
 
-    What it has learned is dropped.
-
-    `written` is the new text of the rule, `name` its new name or "". A threshold rule follows the data: it stays, and
-    `spec` is added as a written rule, whose number is returned. So does a rule that was learned if `spec` is no
-    `region`.
+    A written rule keeps number, place and lock; what it has learned is dropped. Other rules follow the data: they stay,
+    and `spec` is added as a written rule. `text` is the rule as written, `name` its new name or "".
     """
-    base, place = model.trained(), model.written.place_of(rule)
-    if place is not None:
-        rewrite(model, place, spec, written, name)
-        return rule
-    if is_threshold_rule(model, rule) or not region:
-        return add_written(model, spec, written, name, in_front_of=rule)
-    slot = slot_of_rule(base, rule)
-    with recorded(model):
-        a = base.arrays
-        kept = {field: getattr(a, field)[slot] for field in ("identity", "born", "last_won", "locked")}
-        write_rule(slot, spec, base)
-        take_written(base, slot)
-        if kept["locked"]:
-            a.W[slot] = base.weights(slot).T
-        for field, value in kept.items():
-            getattr(a, field)[slot] = value
-        base.rule_names.written[rule] = written
+    place = model.written.place_of(rule)
+    if place is None:
+        check_rule(model, rule)
+        return add_rule(model, spec, text, name, in_front_of=rule)
+    with recorded(model) as base:
+        written = model.written
+        locked = written.is_locked(place)
+        written.take([i for i in range(len(written)) if i != place])
+        written.insert(place, _entry(rule, spec))
+        if locked:
+            written.lock(place, locked=True)
+        base.rule_names.written[rule] = text
         if name:
             give_name(base.rule_names, rule, name)
-        base.log("edited", rule, None, written)
+        base.log("edited", rule, None, text)
     return rule
+
+
+def move_rule(model: "StreamModel", rule: int, place: int) -> None:
+    """Move the written `rule` of `model` to a `place` in the list, counted from 1."""
+    written = model.written
+    now = written.place_of(rule)
+    if now is None:
+        raise DataError(f"rule {rule} has no place in a list; only rules that were written with add can be moved")
+    if isinstance(place, bool) or not isinstance(place, int | np.integer) or not 1 <= place <= len(written):
+        raise DataError(f"there is no place {place!r}; the written rules have places from 1 to {len(written)}")
+    with recorded(model) as base:
+        order = [i for i in range(len(written)) if i != now]
+        order.insert(int(place) - 1, now)
+        written.take(order)
+        base.log("moved", rule, None, f"place {place}")
 
 
 def rename_rule(model: "StreamModel", rule: int, name: str) -> None:
@@ -183,11 +186,6 @@ def is_threshold_rule(model: "Model", rule: int) -> bool:
     return model.thresholds is not None and rule >= 0 and bool((model.thresholds.arrays.number == rule).any())
 
 
-def is_region(model: "Model", rule: int) -> bool:
-    """Return whether `rule` of `model` is neither a written rule nor a threshold rule."""
-    return model.written.place_of(rule) is None and not is_threshold_rule(model, rule)
-
-
 def region_of(model: "Model", rule: int) -> int:
     """Return the slot of `rule` of `model`; DataError if it is a threshold rule, or if there is no such rule."""
     if is_threshold_rule(model, rule):
@@ -211,3 +209,11 @@ def slot_of_rule(base: RuleBase, rule: int) -> int:
         known = ", ".join(str(identity) for identity in sorted(identities))
         raise DataError(f"there is no rule {rule}; the rules are {known}")
     return slot_of(rule, base.arrays)
+
+
+def _entry(number: int, spec: RuleSpec) -> WrittenArrays:
+    """Return the rule of `spec` with this `number`, as a list of one."""
+    entry = allocate_written(1, len(spec.low), len(spec.shares))
+    entry.number[0], entry.prior[0] = number, spec.weight * spec.confidence
+    entry.low[0], entry.high[0], entry.shares[0] = spec.low, spec.high, spec.shares
+    return entry
