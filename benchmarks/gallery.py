@@ -30,8 +30,8 @@ BUDGET = 0.2
 
 HEAD = """# Figures
 
-All figures of evolabel; `make gallery` draws them. Each is one call that returns matplotlib Axes; pass `ax=` to place
-it in a figure of your own. `evolabel figures MODEL --out FOLDER` writes all that apply to a saved model.
+All figures of evolabel; `benchmarks/gallery.py` draws them. Each is one call that returns matplotlib Axes; pass `ax=`
+to place it in a figure of your own. `evolabel figures MODEL --out FOLDER` writes all that apply to a saved model.
 
 ```python
 from evolabel.explain import figures

@@ -1,4 +1,4 @@
-"""Write the numbers in README.md and in pages of docs/ from the files of the last runs: `make readme`.
+"""Write the numbers in README.md and in pages of docs/ from the files of the last runs.
 
 Each table is between a comment with its name and `<!-- end -->`. A test compares the pages with the same files.
 """

@@ -21,7 +21,7 @@ def first_quick(*values):
 
 
 def examples(number):
-    """Return how many examples to draw: `number` in `make check`, a fifth in `make test`, more in `make explore`."""
+    """Return how many examples to draw: `number` in `make check`, a fifth in `make test`, more in `explore`."""
     return max(min(number, 5), min(300, number * settings().max_examples // 50))
 
 

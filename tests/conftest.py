@@ -19,7 +19,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.streams import DriftingStream, from_csv
 
 # The same examples in every run, so that a change alone can turn the suite red; `make check` has five times as many and
-# `make explore` draws new ones.
+# `--hypothesis-profile=explore` draws new ones.
 settings.register_profile("steady", max_examples=10, derandomize=True, deadline=None)
 settings.register_profile("check", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=300, deadline=None)

@@ -81,12 +81,12 @@ def test_rules_in_the_docs_are_what_the_code_tells():
 
 
 def test_the_gallery_has_the_captions_of_the_code():
-    assert (ROOT / "docs" / "reference" / "figures.md").read_text() == gallery.page(), "run `make gallery`"
+    assert (ROOT / "docs" / "reference" / "figures.md").read_text() == gallery.page(), "run benchmarks/gallery.py"
 
 
 @pytest.mark.parametrize("page", readme_tables.PAGES, ids=lambda page: page.name)
 def test_pages_show_the_numbers_of_the_last_runs(page):
-    assert readme_tables.written(page.read_text()) == page.read_text(), "run `make readme`"
+    assert readme_tables.written(page.read_text()) == page.read_text(), "run benchmarks/readme_tables.py"
 
 
 PLACE = re.compile(r"`((?:src/evolabel/)?[a-z_]+/[\w/]+\.py)`(?: \(`(\w+)`\))?")

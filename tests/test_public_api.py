@@ -14,4 +14,4 @@ def test_public_api_is_as_written():
     changes = [f"- {line}" for line in written if line not in found] + [
         f"+ {line}" for line in found if line not in written
     ]
-    assert not changes, "\n".join(["public names changed; run `make public-api` if that is meant", *changes])
+    assert not changes, "\n".join(["public names changed; run tools/public_api.py if that is meant", *changes])

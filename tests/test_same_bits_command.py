@@ -1,4 +1,4 @@
-"""`make same-bits` finds what differs between two commits."""
+"""`same_bits.py` finds what differs between two commits."""
 
 import numpy as np
 import same_bits

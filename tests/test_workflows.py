@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = {file.name: yaml.safe_load(file.read_text("utf-8")) for file in FOLDER.glob("*.yml")}
 JOBS = [(file, name) for file, workflow in WORKFLOWS.items() for name in workflow["jobs"]]
-TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)) | {".venv/.ready"}
 # Names of `os` and `signal` that Windows lacks, or that do something else there, and paths of POSIX systems.
 POSIX = re.compile(
     r"\.(SIGKILL|SIGSTOP|SIGCONT|kill|killpg|fork|mkfifo|symlink_to|symlink|chmod|chown|geteuid|setrlimit)\b"
@@ -59,6 +59,8 @@ def test_the_commands_of_a_job_exist(file, name):
                 assert find_spec(module) is not None, module
             case ["python" | ".venv/bin/python", "-c", code, *_]:
                 compile(code, file, "exec")
+            case [".venv/bin/python", "tools/compile_kernels.py"] | ["tools/gates"]:
+                assert (ROOT / words[-1]).is_file()
             case [program, *_]:
                 assert program in {"test", "uv"}, words
         for extras in re.findall(r"\.\[([\w,]+)\]", " ".join(words)):

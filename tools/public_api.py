@@ -1,6 +1,6 @@
 """Every public name of evolabel with its signature: the text of `tests/public_api.txt`.
 
-    python tools/public_api.py               # rewrites the file (`make public-api`)
+    python tools/public_api.py               # rewrites the file
 
 Public are the names that the packages of `PACKAGES` export, the classes of `HELD` that users get from them, and the
 public methods and properties of all these classes as far as evolabel defines them. Signatures are written without
