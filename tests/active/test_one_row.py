@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileSelector, SoftCount, VarianceReduction
-from evolabel.active.scoring import row_scorer
+from evolabel.active.scoring import criteria as criteria_module
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.stages.written_rules.edits import rule_edits
 
@@ -48,9 +48,8 @@ def test_one_row_has_the_scores_it_has_among_others(trained, stream, data, per, 
     rows = X[passed : passed + 9].copy()
     rows[::2, data.draw(st.lists(st.integers(0, 3), max_size=2))] = np.nan
     strategy, model = learner.strategy, learner.classifier.inner.any_model
-    version = strategy._version(model)
-    weights = strategy._weight_cache.weights(version)
-    outputs, scores, values = strategy._score(model, rows, strategy.selector, version, weights)
+    weights = strategy._weight_cache.weights(strategy._version(model))
+    _, outputs, scores, values = strategy._score(model, rows, strategy.selector, weights)
     alone = learner.query(rows[0])
     np.testing.assert_array_equal(alone.prediction, outputs[0])
     np.testing.assert_array_equal(alone.values, values[0])
@@ -89,7 +88,7 @@ def test_an_interrupted_query_leaves_a_usable_learner(classifier, stream, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(row_scorer, "columns_of", interrupted)
+        patch.setattr(criteria_module, "columns_of", interrupted)
         with pytest.raises(KeyboardInterrupt):
             learner.query(stream[0][60])
     assert_same(learner.query(stream[0][60]), expected)

@@ -6,12 +6,11 @@ import numpy as np
 
 from evolabel.active.query import Query
 from evolabel.active.scoring.new_labels import NewLabelExploration
-from evolabel.active.scoring.row_context import NO_CONTEXT, RowContext
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.core.array_checks import check_arrays, check_names, flags, inside
 from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.stages.feedback.loops.feedback import PRIOR_ERRORS
-from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of
+from evolabel.stages.feedback.stage import Correction, ErrorFeedback, feedback_of
 from evolabel.stages.protocols import Model
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
@@ -19,6 +18,20 @@ from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 # (throw-away code, gains not yet shrunk): labels +.21 / +.07, samples +.03 / +.26. With 20, labels lose where order
 # ends.
 _URGENCY_PER_GAIN = 10.0
+
+
+class RowContext(NamedTuple):
+    """What earlier answers add to the scores of some rows."""
+
+    correction: Correction | None
+    """Correction of their outputs by recent errors."""
+    exploration: FloatArray | None
+    """Exploration weights of their labels, (n, K), see `NewLabelExploration`."""
+    novelty_weight: FloatArray | None
+    """Factor of their selector values, (n,): smaller where recent answers already cover the row."""
+
+
+NO_CONTEXT = RowContext(None, None, None)
 
 
 class ModelContext(NamedTuple):

@@ -10,13 +10,9 @@ from evolabel.active.query import COLD_START, CONFIRM, PROBE, RANDOM, RANKING, Q
 from evolabel.active.query_context import QueryContext
 from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring import priorities
-from evolabel.active.scoring.criteria import Criterion, VarianceReduction, can_fire, score_table
+from evolabel.active.scoring.criteria import Criterion, Scorer, VarianceReduction, can_fire
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
-from evolabel.active.scoring.row_context import RowContext
-from evolabel.active.scoring.row_scorer import RowScorer
-from evolabel.active.scoring.row_statistics import RowStatistics
-from evolabel.active.scoring.score_table import ScoreTable
-from evolabel.active.scoring.scored_rows import ScoredRows, ScoringContext
+from evolabel.active.scoring.scored_rows import RowsAhead, ScoredRows, ScoringContext
 from evolabel.active.scoring.unlabelled import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
@@ -74,10 +70,10 @@ class QueryStrategy:
         self._min_labels = min_labels
         self._counted_by: FittedModel | None = None  # the model when a sample was last counted
         # What follows only saves time.
-        self._ahead: tuple[ScoredRows, int] | None = None  # rows scored ahead, and the first of them to come
+        self._ahead: RowsAhead | None = None
         self._weight_cache = WeightCache()
         self._latest: ModelVersion | None = None
-        self._scorer = RowScorer(criteria)
+        self._scorer = Scorer(criteria)
         n_labels = inner.model.n_labels if inner.is_fitted else 1
         selector.reset(criteria, bucket.budget, bucket.unit(n_labels), min_labels)
 
@@ -135,12 +131,9 @@ class QueryStrategy:
             affordable = self.bucket.affordable(model.n_labels) >= self.bucket.unit(model.n_labels)
             return self._cold_query(model, row, asked=affordable)
         selector, version = self._fitting_selector(model), self._version(model)
-        weights = self._weight_cache.weights(version)
-        outputs, scores, values = self._score(model, row, selector, version, weights)
-        at, mask = selector.select(values, self._allowance(model, 1), commit=False)
-        by_criterion = dict(zip(self._names, scores.of_row(0), strict=True))
-        labels = mask if at == 0 else None
-        return self._make_query(row[0].copy(), outputs[0], values[0], by_criterion, labels, selector=selector)
+        scored = self._score(model, row, selector, self._weight_cache.weights(version))
+        at, mask = selector.select(scored.values, self._allowance(model, 1), commit=False)
+        return self._make_query(scored, 0, mask if at == 0 else None, selector)
 
     def outputs(self, model: Model, rows: FloatArray, first: int) -> FloatArray:
         """Outputs of `model` for checked `rows`, numbered from `first` on, corrected by recent errors."""
@@ -182,35 +175,24 @@ class QueryStrategy:
             self._latest = ModelVersion.of(model, moments)
         return self._latest
 
-    def _score(
-        self,
-        model: Model,
-        rows: FloatArray,
-        selector: Selector,
-        version: ModelVersion,
-        weights: FloatArray | None,
-    ) -> tuple[FloatArray, ScoreTable, FloatArray]:
-        """Outputs of the next rows, their scores, and the values that the selector compares them by."""
-        context = self.context.of_next(model, rows)
-        moments = self.unlabelled.moments_of(model)
-        if self._scorer.can_score(len(rows), version, weights):
-            outputs, scores = self._scorer.score(rows, context, version, weights, moments)
-        else:
-            statistics = self._statistics(model, rows, context, weights)
-            outputs, scores = statistics.outputs, score_table(self.criteria, statistics, model.n_labels)
+    def _score(self, model: Model, rows: FloatArray, selector: Selector, weights: FloatArray | None) -> ScoredRows:
+        """The next rows of the stream with their outputs, scores, and the values that the `selector` compares."""
+        context, moments = self.context.of_next(model, rows), self.unlabelled.moments_of(model)
+        outputs, scores = self._scorer.score(
+            model, rows, moments, weights=weights, correction=context.correction, exploration=context.exploration
+        )
         values = selector.values(scores)
         if context.novelty_weight is not None:
             values = selector.weighted(values, context.novelty_weight)
         if self._has_priorities(model, selector):
             number, budget = self.bucket.seen + 1, self.bucket.budget
-            asked_for = ~self._retired_labels()  # no answer would end the drift of a retired label
-            drifting = model.drifting & asked_for
+            drifting = self._unless_retired(model.drifting)  # no answer would end the drift of a retired label
             if self.bucket.per == "labels":
                 values = priorities.prioritise_labels(values, number, budget, drifting)
-                values = priorities.prioritise_doubts(values, outputs, self._to_confirm(model) & asked_for)
+                values = priorities.prioritise_doubts(values, outputs, self._unless_retired(self._to_confirm(model)))
             else:
                 values = priorities.prioritise_samples(values, number, budget, in_drift=bool(drifting.any()))
-        return outputs, scores, values
+        return ScoredRows(rows, outputs, scores, values)
 
     def _to_confirm(self, model: Model) -> BoolArray:
         """Labels that answers contradict more often than questions about sure outputs of them are pending."""
@@ -225,14 +207,6 @@ class QueryStrategy:
         """
         return selector.takes_priorities and model.options.follow_drift and self.bucket.budget < 1.0
 
-    def _statistics(
-        self, model: Model, rows: FloatArray, context: RowContext, weights: FloatArray | None = None
-    ) -> RowStatistics:
-        moments = self.unlabelled.moments_of(model)
-        return RowStatistics(
-            model, rows, moments, weights=weights, correction=context.correction, exploration=context.exploration
-        )
-
     def _first_query(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
         """The query about the first row to ask about, and the number of rows before it, which the selector records."""
         if model.warm_up is not None:
@@ -243,50 +217,36 @@ class QueryStrategy:
         values = scored.values[first : first + len(rows)]
         at, mask = self.selector.select(values, self._allowance(model, len(rows)), commit=True)
         found = at < len(rows)
-        self._ahead = scored, first + at + found
-        if not found:
-            return None, at
-        row = first + at
-        x, prediction, value = (table[row].copy() for table in (scored.rows, scored.outputs, scored.values))
-        by_criterion = {n: score.copy() for n, score in zip(self._names, scored.scores.of_row(row), strict=True)}
-        return self._make_query(x, prediction, value, by_criterion, mask, selector=self.selector), at
+        self._ahead = self._ahead and self._ahead._replace(first=first + at + found)
+        return self._make_query(scored, first + at, mask, self.selector) if found else None, at
 
     def _scored_ahead(self, model: Model, rows: FloatArray) -> tuple[ScoredRows, int]:
         """The rows scored, now or before, and the index of the first of them."""
         version, number = self._version(model), self.bucket.seen + 1
         to_confirm = self._to_confirm(model).tobytes() if self.bucket.per == "labels" else b""
         context = ScoringContext(self.context.changes(model), self.bucket.budget, frozenset(self.retired), to_confirm)
-        if self._ahead is None or not self._ahead[0].holds_for(rows, self._ahead[1], version, number, context):
+        if self._ahead is None or not self._ahead.holds_for(rows, version, number, context):
             weights = self._weight_cache.weights(version, len(rows))
             kept = rows.copy()  # the caller may write into its rows
-            scored = self._score(model, kept, self.selector, version, weights)
-            self._ahead = ScoredRows(version, number, context, kept, *scored), 0
-        return self._ahead
+            self._ahead = RowsAhead(version, number, context, self._score(model, kept, self.selector, weights))
+        return self._ahead.scored, self._ahead.first
 
     def _cold_query(self, model: Model, row: FloatArray, *, asked: bool) -> Query:
         """A question about a whole sample, or none, without scores: a first model needs all labels."""
-        statistics = self._statistics(model, row, self.context.of_next(model, row))
-        prediction = statistics.outputs[0]
-        labels = np.full(len(prediction), asked) & ~self._retired_labels()
+        prediction = model.outputs(row)[0]
+        labels = self._unless_retired(np.full(len(prediction), asked))
         reasons = (COLD_START,) if labels.any() else ()
         by_label = (reasons,) * int(np.count_nonzero(labels))
         price = self.price_of(labels)
         return self._described(Query(row[0].copy(), prediction, labels, reasons, {}, price, label_reasons=by_label))
 
-    def _make_query(
-        self,
-        x: FloatArray,
-        prediction: FloatArray,
-        value: FloatArray,
-        scores: Scores,
-        mask: BoolArray | None,
-        *,
-        selector: Selector,
-    ) -> Query:
-        """The query of a scored sample; `mask`: labels to ask for, or that the sample is asked about; None: nothing."""
+    def _make_query(self, scored: ScoredRows, row: int, mask: BoolArray | None, selector: Selector) -> Query:
+        """The query of a scored row; `mask`: labels to ask for, or that the sample is asked about; None: nothing."""
+        x, prediction, value = scored.rows[row].copy(), scored.outputs[row].copy(), scored.values[row].copy()
+        scores = dict(zip(self._names, scored.scores.of_row(row), strict=True))
         labels = np.zeros(len(prediction), np.bool_)
         if mask is not None:
-            labels = (mask if self.bucket.per == "labels" else ~labels) & ~self._retired_labels()
+            labels = self._unless_retired(mask if self.bucket.per == "labels" else ~labels)
         if not labels.any():
             return self._described(Query(x, prediction, labels, (), scores, 0, value))
         first = _asked_first(value, labels) if selector.takes_priorities else {}
@@ -300,10 +260,9 @@ class QueryStrategy:
         query.label_reasons = by_label
         return self._described(query)
 
-    def _retired_labels(self) -> BoolArray:
-        """The labels that are never asked for, (K,)."""
-        names = self.inner.label_names
-        return np.isin(names, list(self.retired)) if self.retired else np.zeros(len(names), np.bool_)
+    def _unless_retired(self, labels: BoolArray) -> BoolArray:
+        """`labels`, (K,), without those that are never asked for."""
+        return labels & ~np.isin(self.inner.label_names, list(self.retired)) if self.retired else labels
 
     def _described(self, query: Query) -> Query:
         """The `query` with names, unfamiliar values in words and, if it asks, the probabilities of the labels."""
@@ -377,11 +336,11 @@ class QueryStrategy:
 
     def rows_scored_ahead(self) -> int:
         """Number of rows behind the last query that were scored already."""
-        return 0 if self._ahead is None else len(self._ahead[0].rows) - self._ahead[1]
+        return 0 if self._ahead is None else len(self._ahead.scored.rows) - self._ahead.first
 
     def is_unchanged(self, model: Model) -> bool:
         """Whether `model` has neither learned nor been edited since the last query of `scan`."""
-        return self._ahead is not None and self._ahead[0].version.same_rules(self._version(model))
+        return self._ahead is not None and self._ahead.version.same_rules(self._version(model))
 
     def rows_unchanged(self) -> int:
         """Rows counted since the model last changed."""
@@ -390,7 +349,7 @@ class QueryStrategy:
     def __getstate__(self) -> dict[str, Any]:
         unchanged = self.rows_unchanged()
         cache = WeightCache(unchanged, self._version(self.inner.model)) if self.bucket.seen else WeightCache()
-        fresh = {"_ahead": None, "_weight_cache": cache, "_scorer": RowScorer(self.criteria), "_latest": None}
+        fresh = {"_ahead": None, "_weight_cache": cache, "_latest": None}
         return {**self.__dict__, **fresh}
 
 

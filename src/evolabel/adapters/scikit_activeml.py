@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evolabel._utils import optional
-from evolabel.active.scoring.criteria import Ambiguity, Criterion, read_criteria, score_table
-from evolabel.active.scoring.row_statistics import RowStatistics
+from evolabel.active.scoring.criteria import Ambiguity, Criterion, Scorer, read_criteria
 from evolabel.active.selection import TokenSelector
 from evolabel.active.selection.selector import by_label
 from evolabel.active.selection.token_bucket import TokenBucket
@@ -223,9 +222,9 @@ class EvolvingQueryStrategy(base.SingleAnnotatorStreamQueryStrategy):  # type: i
 
     def _scored(self, inner: ClassifierInner, rows: FloatArray, criteria: Sequence[Criterion]) -> FloatArray:
         """Utilities of checked `rows`, all of which have features, by `criteria`."""
-        statistics, n_labels = RowStatistics(inner.model, rows), inner.model.n_labels
-        product = np.ones((statistics.n, n_labels))
-        for criterion, scores in zip(criteria, score_table(criteria, statistics, n_labels), strict=True):
+        n_labels = inner.model.n_labels
+        product = np.ones((len(rows), n_labels))
+        for criterion, scores in zip(criteria, Scorer(criteria).score(inner.model, rows)[1], strict=True):
             product *= by_label(scores, n_labels) ** criterion.weight
         return np.asarray(_REDUCTIONS[self.reduce](product, axis=1))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
-from evolabel.active.scoring.criteria import CRITERIA, Criterion, read_criteria, score_table
+from evolabel.active.scoring.criteria import CRITERIA, Criterion, Scorer, read_criteria
 from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.active.scoring.score_table import ScoreTable
 from evolabel.active.selection import SELECTORS, Selector
@@ -97,12 +97,11 @@ def check_selector(
         again = type(selector)(**{each: getattr(selector, each) for each in selector.parameters})
     require(repr(again) == repr(selector), f"{again!r} is made from the parameters of {selector!r}; name all of them")
     classifier, X, _ = _trained()
-    statistics = RowStatistics(classifier.inner.model, X[N_INITIAL:])
     for per, width in (("samples", 1), ("labels", _N_LABELS)):
         chosen = read_criteria(criteria, per)
         ready = copy.deepcopy(selector)
         ready.reset(chosen, 0.3, width, 1)
-        _check_selecting(ready, name, score_table(chosen, statistics, _N_LABELS), per)
+        _check_selecting(ready, name, Scorer(chosen).score(classifier.inner.model, X[N_INITIAL:])[1], per)
     _check_active(f"selector {name}", criteria=criteria, selection=selector)
 
 

@@ -16,24 +16,20 @@
 
 import numpy as np
 
-from evolabel.engine.compile import inlined, inner, kernel
+from evolabel.engine.compile import allocating_kernel, inlined, inner, kernel
 from evolabel.engine.exponential import exp_of_negative
 from evolabel.engine.symmetric import dot
-from evolabel.stages.drift.arrays import BORN, NEVER, Members
-from evolabel.stages.drift.loops.mixer import mix_rows
-from evolabel.stages.rules.arrays import PaperArrays, State
-from evolabel.stages.rules.loops.answer import answer_rows
+from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.structure import novelty_bound
-from evolabel.stages.scaling.loops.scale import Knots, scale_rows
-from evolabel.stages.sensors.loops.watch import correct_rows
-from evolabel.stages.threshold_rules.arrays import Thresholds
-from evolabel.stages.threshold_rules.loops.answer import refine_rows
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import AnyArray, FloatArray, IntArray
 
 SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
 
 # Criteria; the last two need q, s or t.
 AMBIGUITY, SOFT_COUNT, LEVERAGE, VARIANCE_REDUCTION = 0, 1, 2, 3
+
+_ODD, _FIRST, _SECOND = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_HIGH, _MIDDLE, _LOW, _SPARE = (np.uint64(bits) for bits in (30, 27, 31, 11))
 
 FLOOR = 0.01  # ambiguity of a sure label: the products with other criteria still differ for such labels
 
@@ -103,63 +99,6 @@ def criterion_rows(
             else:
                 scores[i, at] = variance_reduction(psi[i], q[i], t[i], N)
             at += 1
-
-
-@kernel
-def score_rows(
-    state: State,
-    paper: PaperArrays | None,
-    members: Members | None,
-    thresholds: Thresholds | None,
-    knots: Knots,
-    W: FloatArray,
-    moments: tuple[FloatArray, FloatArray, IntArray],
-    N: float,
-    kinds: IntArray,
-    widths: FloatArray,
-    scratch: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
-    X: FloatArray,
-    correction: tuple[FloatArray, FloatArray],
-    exploration: FloatArray,
-    f: FloatArray,
-    scores: FloatArray,
-) -> None:
-    """Fill f and `scores` for few raw rows X, scaled by `knots`: one call from Python for a query.
-
-    `moments` are M, pending_M and n_pending. The scale (K,) and offset (n, K) of `correction` change the outputs to
-    scale f + offset; empty: they stay. The first of the `scratch` arrays, (5, n, C), holds psi, D, q, s and t of the
-    rows; the others are Z, the scaled rows, V of `answer_rows`, and for `members` the rows with corrected sensors and
-    the outputs of the fast one.
-    """
-    M, pending_M, n_pending = moments
-    scale, offset = correction
-    terms, Z, V, rows, fast = scratch
-    if members is not None:
-        correct_rows(members, X, rows)
-    else:
-        rows = X
-    scale_rows(knots, rows, Z)
-    psi, D, q, s, t = terms[0], terms[1], terms[2], terms[3], terms[4]
-    q[:] = 0.0
-    s[:] = 0.0
-    t[:] = 0.0
-    with_variance = False
-    for c in range(kinds.shape[0]):
-        with_variance = with_variance or kinds[c] >= LEVERAGE
-    if members is not None:
-        formed = W.shape[0] > 0
-        if not formed and members.arrays.clock[BORN] != NEVER:
-            answer_rows(members.fast, paper, Z, W, M, pending_M, n_pending, fast, psi, D, q[:0], s, t, V)
-        answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
-        mix_rows(members, rows, fast, formed, f)
-    else:
-        answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q if with_variance else q[:0], s, t, V)
-    if thresholds is not None:
-        refine_rows(thresholds, rows, f)
-    for i in range(offset.shape[0]):
-        for j in range(offset.shape[1]):
-            f[i, j] = scale[j] * f[i, j] + offset[i, j]
-    criterion_rows(f, psi, q, t, N, kinds, widths, exploration, scores)
 
 
 @kernel
@@ -233,3 +172,12 @@ def combine_rows(scores: FloatArray, sizes: IntArray, powers: FloatArray, parts:
                 for j in range(width):
                     parts[i, j] *= factor
             at += sizes[c]
+
+
+@allocating_kernel
+def uniform_of(numbers: AnyArray) -> AnyArray:
+    """Return a number in [0, 1) for each of these `numbers`: a bijective hash of 64 bits, uniform over a stream."""
+    x = numbers * _ODD  # arrays of whole numbers overflow without a warning
+    x = (x ^ (x >> _HIGH)) * _FIRST
+    x = (x ^ (x >> _MIDDLE)) * _SECOND
+    return ((x ^ (x >> _LOW)) >> _SPARE) * 2.0**-53

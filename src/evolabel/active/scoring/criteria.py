@@ -12,11 +12,20 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.active.loops.scores import AMBIGUITY, FLOOR, SOFT_COUNT
+from evolabel.active.loops.scores import AMBIGUITY, FLOOR, LEVERAGE, SOFT_COUNT, VARIANCE_REDUCTION, criterion_rows
 from evolabel.active.scoring.row_statistics import RowStatistics, criterion_scores
-from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.scoring.score_table import ScoreTable, columns_of
+from evolabel.active.scoring.second_moments import SecondMoments
+from evolabel.engine.compile import direct
 from evolabel.errors import DataError, ParameterError
-from evolabel.typing import FloatArray
+from evolabel.model.few_rows import answer_few_rows
+from evolabel.stages.feedback.stage import Correction
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
+from evolabel.typing import FloatArray, IntArray
+
+_NOT_GIVEN = np.empty((0, 0))
+_criterion_rows = direct(criterion_rows)
 
 _CLOSEST = 1e-12  # distance of an output to 0.5 below which it is as ambiguous as can be
 
@@ -121,8 +130,7 @@ class Ambiguity(Criterion):
 
     def score(self, rows: RowStatistics) -> FloatArray:
         """Variance of every answer to `rows`, and a floor, (n, K)."""
-        exploration = np.empty((0, 0)) if rows.exploration is None or not self.new_labels else rows.exploration
-        return criterion_scores(AMBIGUITY, rows.outputs, exploration=exploration)
+        return criterion_scores(AMBIGUITY, rows.outputs, exploration=rows.exploration if self.new_labels else None)
 
     def strength(self, scores: FloatArray) -> FloatArray:
         """Half width of the band over the distance to 0.5 that follows from the `scores`: 1 at the edge of the band."""
@@ -238,16 +246,69 @@ def _find(criterion: object) -> Criterion:
     )
 
 
-def score_table(criteria: Sequence[Criterion], rows: RowStatistics, n_labels: int) -> ScoreTable:
-    """Scores of `rows` by all `criteria`, checked: (n,) or (n, `n_labels`) each."""
-    shapes = [(rows.n,) if criterion.whole else (rows.n, n_labels) for criterion in criteria]
-    return ScoreTable.of(
-        [_checked(criterion, criterion.score(rows), shape) for criterion, shape in zip(criteria, shapes, strict=True)]
-    )
+_KINDS: dict[type[Criterion], int] = {  # a class derived from one of these may score differently
+    Ambiguity: AMBIGUITY,
+    SoftCount: SOFT_COUNT,
+    Leverage: LEVERAGE,
+    VarianceReduction: VARIANCE_REDUCTION,
+}
 
 
-def _checked(criterion: Criterion, scores: object, shape: tuple[int, ...]) -> FloatArray:
-    table = np.asarray(scores, np.float64)
+class Scorer:
+    """Scores rows by all `criteria`: those of `_KINDS` in one compiled loop, others by their own `score`.
+
+    Parameters
+    ----------
+    criteria : sequence of Criterion
+        Criteria of the learner.
+    """
+
+    def __init__(self, criteria: Sequence[Criterion]) -> None:
+        self.criteria = tuple(criteria)
+        self._kinds = np.array([_KINDS.get(type(criterion), -1) for criterion in criteria], np.int64)
+        self._widths = np.array([getattr(criterion, "width", np.nan) for criterion in criteria], np.float64)
+        self._is_built_in = bool((self._kinds >= 0).all())
+        self._by_label = [not criterion.whole for criterion in criteria]
+        self._explores = any(isinstance(criterion, Ambiguity) and criterion.new_labels for criterion in criteria)
+        self._needs_moments = any(isinstance(criterion, VarianceReduction) for criterion in criteria)
+        self._layout: tuple[int, IntArray, list[int | slice], int] | None = None  # of one number of labels
+
+    def score(
+        self,
+        model: Model,
+        X: FloatArray,
+        moments: SecondMoments | None = None,
+        *,
+        weights: FloatArray | None = None,
+        correction: Correction | None = None,
+        exploration: FloatArray | None = None,
+    ) -> tuple[FloatArray, ScoreTable]:
+        """Outputs of the raw rows `X`, (n, K), and their scores by each criterion, checked.
+
+        `model`, second `moments`, `weights`, `correction` and `exploration` are those of `RowStatistics`.
+        """
+        few = len(X) < (MANY_ROWS if weights is None else SOME_ROWS) and model.warm_up is None
+        if not (few and self._is_built_in) or (self._needs_moments and moments is None):
+            rows = RowStatistics(model, X, moments, weights=weights, correction=correction, exploration=exploration)
+            return rows.outputs, ScoreTable.of([_checked(criterion, rows) for criterion in self.criteria])
+        M = NO_MOMENTS if moments is None else moments.of(model.trained())
+        outputs, psi, _, (q, _, t) = answer_few_rows(model, X, NO_WEIGHTS if weights is None else weights, M)
+        if correction is not None:
+            outputs = correction.of(outputs)
+        if self._layout is None or self._layout[0] != outputs.shape[1]:
+            sizes = np.where(self._by_label, outputs.shape[1], 1)
+            self._layout = outputs.shape[1], sizes, columns_of(sizes, self._by_label), int(sizes.sum())
+        _, sizes, columns, width = self._layout
+        explored = exploration if self._explores and exploration is not None else _NOT_GIVEN
+        table, total = np.empty((len(X), width)), M.total if len(M.M) else 1.0
+        _criterion_rows(outputs, psi, q, t, total, self._kinds, self._widths, explored, table)
+        return outputs, ScoreTable(table, sizes, columns)
+
+
+def _checked(criterion: Criterion, rows: RowStatistics) -> FloatArray:
+    """Scores of `rows` by one `criterion`, (n,) or (n, K)."""
+    shape = (rows.n,) if criterion.whole else (rows.n, rows.model.n_labels)
+    table = np.asarray(criterion.score(rows), np.float64)
     if table.shape != shape:
         raise DataError(f"criterion {criterion.name!r} gave scores of shape {table.shape}; expected {shape}")
     if not table.min() >= 0.0:  # nor NaN

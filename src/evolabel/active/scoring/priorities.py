@@ -16,8 +16,10 @@ from itertools import islice
 
 import numpy as np
 
+from evolabel.active.loops.scores import uniform_of
 from evolabel.active.query import Query
-from evolabel.typing import AnyArray, BoolArray, FloatArray, IntArray
+from evolabel.engine.compile import direct
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 # Share of the labels or samples asked for; of labels at most one per row. Nine drifting streams, 10 % of the labels,
 # two seeds: 0: .839, .1: .842, .2: .843; 10 % of the samples, three seeds: 0: .847, .1: .851, .3: .849, and .907, .909,
@@ -41,7 +43,7 @@ LAST_PENDING = 100  # pending questions that are looked at
 # Distance of an output from 1/2 from which on an answer shows whether its label has drifted.
 SURE_FROM = 0.3
 
-_ODD, _FIRST, _SECOND = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_uniform = direct(uniform_of)
 
 
 def prioritise_labels(values: FloatArray, first: int, budget: float, drifting: BoolArray) -> FloatArray:
@@ -107,12 +109,3 @@ def probes(value: FloatArray) -> BoolArray:
 def _is_sure(outputs: FloatArray) -> BoolArray:
     """Return for which of the `outputs` an answer shows whether its label has drifted."""
     return np.asarray(np.abs(outputs - 0.5) > SURE_FROM)
-
-
-def _uniform(numbers: AnyArray) -> FloatArray:
-    """Return a number in [0, 1) for each of these `numbers`: a bijective hash of 64 bits, uniform over a stream."""
-    with np.errstate(over="ignore"):
-        x = numbers * _ODD
-        x = (x ^ (x >> np.uint64(30))) * _FIRST
-        x = (x ^ (x >> np.uint64(27))) * _SECOND
-    return np.asarray((x ^ (x >> np.uint64(31))) >> np.uint64(11), np.float64) * 2.0**-53

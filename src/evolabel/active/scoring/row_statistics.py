@@ -27,6 +27,7 @@ from evolabel.active.scoring.second_moments import SecondMoments, labelled_momen
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct, direct_by_profile
 from evolabel.errors import StateError
+from evolabel.model.few_rows import answer_few_rows
 from evolabel.stages.drift.mixture import mixed_answers, mixed_weights
 from evolabel.stages.feedback.stage import Correction
 from evolabel.stages.protocols import Model
@@ -95,14 +96,14 @@ class RowStatistics:
         self.exploration = None if exploration is None else np.ascontiguousarray(exploration, np.float64)
         self.n = len(X)
         self.ready = model.warm_up is None
-        self._apart = self.ready and (weights is not None or self.n >= MANY_ROWS)  # outputs cost less on their own
+        self._found: Answers | None = None
+        self._terms: VarianceTerms | None = None
         self._seen = model.n_seen
 
-    @cached_property
+    @property
     def outputs(self) -> FloatArray:
         """Continuous outputs, eq. (2), (n, K); running label priors during warm-up."""
-        plain = self._answers.outputs
-        return plain if self.correction is None or not self.ready else self.correction.of(plain)
+        return self._answers.outputs
 
     @property
     def memberships(self) -> FloatArray:
@@ -111,13 +112,21 @@ class RowStatistics:
 
     @property
     def distances(self) -> FloatArray:
-        """Mean squared standardised distances to the rules in the input space, (n, C); inf: hopelessly far."""
+        """Mean squared standardised distances to the rules in the input space, (n, C); inf: beyond every rule."""
         return self._answers.D
 
     @property
     def information(self) -> FloatArray:
         """q_i = r'P_i r, (n, C): variance of the rule's output in units of the noise; 0 for idle rules."""
-        return self._terms.q
+        return self.terms.q
+
+    @property
+    def terms(self) -> VarianceTerms:
+        """q_i, |P_i r|^2 and (P_i r)'M_i(P_i r), (n, C) each, by the second moments that were given."""
+        answers = self._answers
+        if self._terms is None:
+            self._terms = self._terms_by(answers.psi, self._moments)
+        return self._terms
 
     @cached_property
     def novelty(self) -> FloatArray:
@@ -146,14 +155,14 @@ class RowStatistics:
         """
         if not self.ready:
             return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
-        return criterion_scores(LEVERAGE, self.outputs, self.memberships, self._terms)[:, 0]
+        return criterion_scores(LEVERAGE, self.outputs, self.memberships, self.terms)[:, 0]
 
     @cached_property
     def trace_drop(self) -> FloatArray:
         """Eq. (32): the largest relative drop of trace(P_i) that learning the sample would bring, (n,), in [0, 1)."""
         if not self.ready:
             return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
-        psi, terms, out = self.memberships, self._terms, np.empty(self.n)
+        psi, terms, out = self.memberships, self.terms, np.empty(self.n)
         _trace_drop_rows(self._rules().packed()[0], psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
         return out
 
@@ -168,15 +177,10 @@ class RowStatistics:
             return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
         if self.moments is None:
             moments = labelled_moments(self._rules())
-            terms = self._terms_by(moments)
+            terms = self._terms_by(self.memberships, moments)
         else:
-            moments, terms = self._moments, self._terms
+            moments, terms = self._moments, self.terms
         return criterion_scores(VARIANCE_REDUCTION, self.outputs, self.memberships, terms, total=moments.total)[:, 0]
-
-    @cached_property
-    def _Z(self) -> FloatArray:
-        """The rows, scaled."""
-        return self.model.scale(self.X)
 
     @cached_property
     def _moments(self) -> Moments:
@@ -185,38 +189,32 @@ class RowStatistics:
 
     @property
     def _answers(self) -> Answers:
-        return self._formed if self._apart else self._from_state[0]
-
-    @cached_property
-    def _terms(self) -> VarianceTerms:
-        return self._terms_by(self._moments) if self._apart else self._from_state[1]
-
-    @cached_property
-    def _formed(self) -> Answers:
-        """Answers by formed weights."""
-        rules = self._rules()
-        W = mixed_weights(rules) if self.weights is None else self.weights
-        found = mixed_answers(rules, self._Z, self.X, W)
-        refined(self.model, self.X, found.outputs)
-        return found
-
-    @cached_property
-    def _from_state(self) -> tuple[Answers, VarianceTerms]:
-        """Everything in one pass over the rows."""
+        """Outputs, memberships and distances; of few rows together with the terms, in one pass over the rows."""
+        if self._found is not None:
+            return self._found
+        model, X, weights = self.model, self.X, self.weights
         if not self.ready:
             none = np.zeros((self.n, 0))
-            return Answers(self.model.outputs(self.X), none, none), VarianceTerms(none, none, none)
+            self._terms = VarianceTerms(none, none, none)
+            self._found = Answers(model.outputs(X), none, none)
+            return self._found
         rules = self._rules()
-        terms = VarianceTerms(*np.zeros((3, self.n, rules.n_rules)))
-        found = mixed_answers(rules, self._Z, self.X, NO_WEIGHTS, moments=self._moments, terms=terms)
-        refined(self.model, self.X, found.outputs)
-        return found, terms
+        if self.n >= (MANY_ROWS if weights is None else SOME_ROWS):
+            found = mixed_answers(rules, model.scale(X), X, mixed_weights(rules) if weights is None else weights)
+            refined(model, X, found.outputs)
+        else:
+            few = answer_few_rows(model, X, NO_WEIGHTS if weights is None else weights, self._moments)
+            found, self._terms = Answers(few.outputs, few.psi, few.D), few.terms
+        if self.correction is not None:
+            found = found._replace(outputs=self.correction.of(found.outputs))
+        self._found = found
+        return found
 
-    def _terms_by(self, moments: Moments) -> VarianceTerms:
-        """Quadratic forms of rows whose memberships are known."""
-        rules, psi = self._rules(), self.memberships
+    def _terms_by(self, psi: FloatArray, moments: Moments) -> VarianceTerms:
+        """Quadratic forms of rows whose memberships `psi` are known."""
+        rules = self._rules()
         terms = VarianceTerms(*np.zeros((3, *psi.shape)))
-        known = *rules.packed(), self._Z, psi, *moments
+        known = *rules.packed(), self.model.scale(self.X), psi, *moments
         if self.n < SOME_ROWS:
             _variance_rows(*known, *terms)
         else:
@@ -240,18 +238,18 @@ def criterion_scores(
     *,
     total: float = 1.0,
     width: float = np.nan,
-    exploration: FloatArray = _NOT_GIVEN,
+    exploration: FloatArray | None = None,
 ) -> FloatArray:
     """Return the scores of rows by one built-in criterion of this `kind`, (n, K) or (n, 1); see `active.loops.scores`.
 
     `f` are the outputs, `psi` the memberships, `terms` and `total` the variance terms and the weight of all samples,
     `width` the width of the ambiguity, `exploration` the exploration weights of labels.
     """
-    f = np.ascontiguousarray(f, np.float64)
-    given = {"psi": psi, **terms._asdict(), "exploration": exploration}
-    if any(len(array) not in (0, len(f)) for array in given.values()) or exploration.size not in (0, f.size):
+    f, explored = np.ascontiguousarray(f, np.float64), _NOT_GIVEN if exploration is None else exploration
+    given = {"psi": psi, **terms._asdict(), "exploration": explored}
+    if any(len(array) not in (0, len(f)) for array in given.values()) or explored.size not in (0, f.size):
         raise misfit(given, f"outputs {f.shape}")
     scores = np.empty((len(f), f.shape[1] if kind == AMBIGUITY else 1))
     kinds, widths = np.array([kind]), np.array([width], np.float64)
-    _criterion_rows(f, psi, terms.q, terms.t, total, kinds, widths, exploration, scores)
+    _criterion_rows(f, psi, terms.q, terms.t, total, kinds, widths, explored, scores)
     return scores

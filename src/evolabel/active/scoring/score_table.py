@@ -42,7 +42,7 @@ class ScoreTable:
 
     def of_row(self, row: int) -> list[FloatArray]:
         """Scores of one `row` by each criterion: a number, or (K,)."""
-        scores = self.table[row]
+        scores = self.table[row].copy()
         return [scores[column] for column in self.columns]
 
 

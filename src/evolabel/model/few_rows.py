@@ -1,0 +1,48 @@
+"""Answers to few rows, with what questions are scored by."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evolabel.core.sizes import check_rows
+from evolabel.engine.compile import direct_by_profile
+from evolabel.model.loops.answer import answer_few
+from evolabel.stages.protocols import Model
+from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
+from evolabel.typing import FloatArray
+
+_answer_few: Any = direct_by_profile(answer_few)
+
+
+class FewAnswers(NamedTuple):
+    """Outputs of raw rows, (n, K), memberships and distances, (n, C), and quadratic forms of rows and rules."""
+
+    outputs: FloatArray
+    psi: FloatArray
+    D: FloatArray
+    terms: VarianceTerms
+
+
+def answer_few_rows(
+    model: Model, X: FloatArray, W: FloatArray = NO_WEIGHTS, moments: Moments = NO_MOMENTS
+) -> FewAnswers:
+    """Return what `model` answers to the raw rows `X`, after its warm-up, by one call of a compiled loop.
+
+    The bits of the outputs are those of `model.outputs`, if `W` is empty or holds its weights. `moments` are those of
+    the quadratic forms t.
+    """
+    rules, thresholds, written = model.trained(), model.thresholds, model.written
+    assert model.scaler is not None
+    p, K, n, members = rules.n_features, rules.n_labels, len(X), rules.packed_members
+    check_rows(X, p)
+    Z, read = np.empty((2, n, p))
+    f, fast = np.empty((2, n, K))
+    psi, D = np.empty((2, n, rules.n_rules))
+    terms = VarianceTerms(*np.zeros((3, n, rules.n_rules)))
+    state, paper = rules.packed()
+    trees = None if thresholds is None else thresholds.packed
+    scratch = Z, fast, np.empty((n, p + 1))
+    _answer_few(state, paper, members, trees, model.scaler.knots, W, moments, terms, scratch, X, read, f, psi, D)
+    if len(written):
+        f = written.answer_in_place(X if members is None else read, f)
+    return FewAnswers(f, psi, D, terms)
