@@ -5,7 +5,7 @@ import pytest
 
 from active.ordered_streams import trained, walked
 from evolabel.active import ActiveLearner, query_context
-from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.scoring.scored_rows import ScoreTable
 
 
 def test_a_query_changes_nothing_where_errors_repeat(events, frozen):

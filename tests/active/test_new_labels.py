@@ -8,7 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, Ambiguity
-from evolabel.active.scoring.new_labels import _ENOUGH_ANSWERS, NewLabelExploration
+from evolabel.active.query_context import _ENOUGH_ANSWERS, NewLabelExploration
 from evolabel.errors import DataError
 from evolabel.streams import DriftingStream
 

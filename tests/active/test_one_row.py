@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evolabel.active import ActiveLearner, Ambiguity, Leverage, QuantileSelector, SoftCount, VarianceReduction
 from evolabel.active.scoring import criteria as criteria_module
-from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.stages.written_rules.edits import rule_edits
 
 CRITERIA = [

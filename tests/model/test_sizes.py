@@ -133,7 +133,7 @@ def test_selectors_refuse_rows_of_another_shape(kind):
 
 def test_the_quantile_selector_refuses_other_criteria_and_parts_of_other_widths():
     from evolabel.active.scoring.criteria import Ambiguity
-    from evolabel.active.scoring.score_table import ScoreTable
+    from evolabel.active.scoring.scored_rows import ScoreTable
 
     selector = QuantileSelector()
     selector.reset((Ambiguity(),), 0.5, K, 1)

@@ -12,7 +12,7 @@ from evolabel.active.learner import ActiveLearner
 from evolabel.active.query import Query
 from evolabel.active.scoring.criteria import CRITERIA, Criterion, Scorer, read_criteria
 from evolabel.active.scoring.row_statistics import RowStatistics
-from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection import SELECTORS, Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.checks.comparison import N_INITIAL, ROUNDING, expected_to_work, require, require_same, small_stream

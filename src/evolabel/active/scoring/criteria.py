@@ -14,7 +14,7 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.active.loops.scores import AMBIGUITY, FLOOR, LEVERAGE, SOFT_COUNT, VARIANCE_REDUCTION, criterion_rows
 from evolabel.active.scoring.row_statistics import RowStatistics, criterion_scores
-from evolabel.active.scoring.score_table import ScoreTable, columns_of
+from evolabel.active.scoring.scored_rows import ScoreTable, columns_of
 from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, ParameterError

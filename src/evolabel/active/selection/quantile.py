@@ -9,7 +9,7 @@ from evolabel._utils.validation import check_number
 from evolabel.active.loops.scores import combine_rows
 from evolabel.active.loops.selection import FILLED, NEXT, store_row, walk_quantile
 from evolabel.active.scoring.criteria import Criterion
-from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.selector import Selector, widened
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, floats, whole

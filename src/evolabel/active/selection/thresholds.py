@@ -8,7 +8,7 @@ import numpy as np
 from evolabel._utils.validation import check_number
 from evolabel.active.loops.selection import walk_thresholds
 from evolabel.active.scoring.criteria import Criterion
-from evolabel.active.scoring.score_table import ScoreTable
+from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.selector import Selector, by_label
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, floats
