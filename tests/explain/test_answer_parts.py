@@ -203,10 +203,14 @@ def test_fidelity_is_measured_against_the_answers_of_the_model():
     own = answers(rules, model.scale(X[ROWS:]), mixed_weights(rules)).outputs >= 0.5
     assert given.fidelity.labels == pytest.approx((own == clf.predict(X[ROWS:])).mean())
     assert given.fidelity.labels < 0.99
+    assert "of the labels as the whole model does, on 600 given rows.\n" in given.text
+    assert given.to_dict()["fidelity"]["given_rows"] == 600
     drawn = reference_rows(model, seed=1)
     on = model.outputs(model.scaler.inverse(drawn)) >= 0.5
     own = answers(rules, drawn, mixed_weights(rules)).outputs >= 0.5
     assert clf.describe(fidelity=1.0).fidelity.labels == pytest.approx((own == on).mean())
+    assert "of the labels as the whole model does, on rows drawn from the rules.\n" in clf.rules_.text
+    assert clf.rules_.to_dict()["fidelity"]["given_rows"] == 0
 
 
 def test_usual_shares_of_classes_add_up_although_one_was_seen_later():

@@ -70,6 +70,9 @@ def nanoseconds_of_a_clock_that_moved():
     X = 1.7e18 + 1e15 * X
     X[1500:, 0] += 1.2e16
     clf = EvolvingFuzzyClassifier(max_rules=6).fit(X[:600], Y[:600]).partial_fit(X[600:2600], Y[600:2600])
+    numbers = re.findall(r"1\.7[\d.]*e\+18", "".join(rule.text for rule in clf.rules_) + str(clf.explain(X[2600])))
+    assert numbers
+    assert all(abs(float(number) / 1.7e18 - 1.0) < 1e-5 or len(number) > len("1.712e+18") for number in numbers)
     assert any(" if x0 went" in str(clf.explain(x)) and "x0 (read 1." in str(clf.explain(x)) for x in X[2600:])
     return clf, X[2600:]
 

@@ -1,6 +1,7 @@
 """Data frames of three libraries become the same data set, the one that a naive reading gives."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -200,6 +201,11 @@ def test_bad_tables_end_in_one_clear_error(frame, labels, problem):
 def test_things_that_cannot_be_read_are_reported(frame, problem):
     with pytest.raises(DataTypeError, match=problem):
         from_frame(frame, ["y"])
+
+
+def test_a_signalling_nan_of_decimal_is_missing():
+    frame = pd.DataFrame({"x": [Decimal("1.5"), Decimal("sNaN"), None, Decimal("NaN")], "y": [1, 0, 1, 1]})
+    np.testing.assert_array_equal(from_frame(frame, ["y"]).X[:, 0], [1.5, np.nan, np.nan, np.nan])
 
 
 @pytest.mark.parametrize("labels", [None, 1.5])

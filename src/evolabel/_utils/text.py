@@ -4,6 +4,7 @@ Names of features, labels, rules, data sets and learners come from users and fil
 safe to print: on a terminal, in XML and HTML, and in figures.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from inspect import signature
@@ -52,6 +53,21 @@ def call_of(thing: object) -> str:
 def counted(number: int, thing: str) -> str:
     """Return `number` and the noun `thing`, in the plural unless `number` is 1: "1 label", "2 labels"."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def number_text(value: float, step: float = 0.0) -> str:
+    """Return `value` with four digits, or with as many as show a difference of a tenth of `step`.
+
+    Examples
+    --------
+    >>> number_text(1013.25), number_text(1013.25, 2.0), number_text(1.7e9 + 38, 500.0), number_text(1.7003e18, 1e15)
+    ('1013', '1013.2', '1700000038', '1.7003e+18')
+    """
+    digits = 4
+    if value and 0.0 < step / 10.0 < math.inf:
+        digits = max(digits, math.floor(math.log10(abs(value))) - math.floor(math.log10(step / 10.0)) + 1)
+    text = f"{value:.{min(digits, 17)}g}"
+    return f"{value:.0f}" if digits > 4 and "e+" in text and abs(value) < 1e12 else text
 
 
 def with_article(name: object) -> str:

@@ -84,7 +84,7 @@ def episodes(events: Iterable[Event]) -> list[Episode]:
             place = open_drifts.pop(event.label)
             found[place] = found[place]._replace(outcome=f"{event.kind} after {event.rows:,} rows")
         elif event.kind in _OF_FEATURES:
-            size = f"{event.deviations:+.1f} deviations ({event.before:.4g} -> {event.after:.4g})"
+            size = f"{event.deviations:+.1f} deviations ({event.readings})"
             found.append(Episode(f"feature {event.feature}", event.sample, size, _OF_FEATURES[event.kind]))
         elif event.kind == "renewed":
             found.append(Episode("the rules", event.sample, "renewed", f"from the last {event.rows:,} rows"))

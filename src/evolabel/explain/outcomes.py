@@ -75,6 +75,13 @@ class RuleOutcome:
         differs = other_side or abs(self.predicted - self.share) >= _SAID_APART
         return f"{said}; predicted for {self.predicted:.0%}" if differs else said
 
+    def contradicted_by(self, predicted: float) -> bool:
+        """Whether the model, which predicts the label for a share `predicted` of some rows, mostly answers otherwise.
+
+        Half of the rows is enough.
+        """
+        return predicted <= _LIKELY_SHARE if self.predicted >= _LIKELY_SHARE else predicted >= _LIKELY_SHARE
+
     def driven(self, texts: Collection[str]) -> str:
         """Return the features that move the label inside the rule, by the signs of their local weights.
 
@@ -142,19 +149,15 @@ def rule_outcomes(
     return sorted(outcomes, key=lambda outcome: -outcome.apart)
 
 
-def without_contradicted(outcomes: Iterable[RuleOutcome], predicted: Mapping[str, float]) -> list[RuleOutcome]:
-    """Return the `outcomes` of a rule, of which those are not claimed that rows in its printed conditions contradict.
+def without_contradicted(outcomes: Iterable[RuleOutcome], predicted: Mapping[str, float]) -> tuple[RuleOutcome, ...]:
+    """Return the `outcomes` of a rule, of which those are not claimed that most rows in its conditions contradict.
 
     `predicted` has for how many of these rows the model predicts each label.
     """
-    return [
-        replace(
-            outcome,
-            claimed=outcome.claimed
-            and (outcome.predicted >= _LIKELY_SHARE) == (predicted[outcome.label] >= _LIKELY_SHARE),
-        )
+    return tuple(
+        replace(outcome, claimed=outcome.claimed and not outcome.contradicted_by(predicted[outcome.label]))
         for outcome in outcomes
-    ]
+    )
 
 
 def _judgement(share: float, usual: float, predicted: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import counted, one_line
+from evolabel._utils.text import counted, number_text, one_line
 from evolabel.explain.counterfactuals import Counterfactual, change_texts
 from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.shortening import Threshold, labels_on
@@ -297,7 +297,7 @@ def _named(why: Explanation, fact: list[int], style: Style) -> str:
         return f"{style(name)} (missing)"
     if name in why.words.worded and value in (0.0, 1.0):
         return " is ".join(value_words(name, on=value == 1.0, style=style))
-    return f"{style(name)} ({value:.4g}, {why.words.term_for(name, value, value)})"
+    return f"{style(name)} ({number_text(value, why.words.width_of(name))}, {why.words.term_for(name, value, value)})"
 
 
 def _text_named(why: Explanation, fact: list[int], style: Style) -> str:

@@ -1,6 +1,7 @@
 """`read_rules`: the rules of a model as views, in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,12 +27,11 @@ from evolabel.stages.threshold_rules.arrays import LEARNED
 from evolabel.stages.threshold_rules.read_trees import LONG_ENOUGH, TreeReader, tree_reader
 from evolabel.stages.written_rules.words import read_written_rules
 from evolabel.typing import BoolArray, FloatArray
-from evolabel.words.condition_words import RuleCondition
-from evolabel.words.terms import ANY, TERMS, Vocabulary
+from evolabel.words.condition_words import RuleCondition, printed_box
+from evolabel.words.terms import Vocabulary
 from evolabel.words.text_columns import text_columns
 
 _DRAWN_ROWS = 20  # rows drawn from each rule, to see what the model answers there
-_FEWEST_COVERED = 10  # rows in the printed conditions from which on what the model predicts for them is compared
 _DRAWN_WEIGHT = 1.0  # of all of them together, beside the memberships of recent rows
 
 
@@ -96,64 +96,77 @@ class _Claims:
         decide: Decide,
         rows: FloatArray | None,
     ) -> None:
-        self.model, self.labels, self.parts = model, labels, parts
+        self.model, self.labels, self.parts, self._decide = model, labels, parts, decide
         self.parts_by_name = dict(zip(labels, parts, strict=True))
         self._shares = mixed_label_shares(model.trained())
         usual, self.n_usual = recent_shares(model)
         self._usual = np.where(np.isnan(usual), self._shares[0], usual)
-        raw = as_read(model.trained(), recent_rows(model)) if rows is None else rows
-        self._rows = np.ascontiguousarray(raw[~np.isnan(raw).all(axis=1)])
-        self._on = decide(model.outputs(self._rows))
-        self._predicted = predicted_by_rule(model, decide, self._rows, self._on)
+        recent = _rows_and_labels(model, decide, as_read(model.trained(), recent_rows(model)))
+        given = None if rows is None else _rows_and_labels(model, decide, rows)
+        self._known = [recent] if given is None else [given, recent]
+        self._drawn = _drawn_rows(model)
+        self._predicted = self._predicted_by_rule(*self._known[0])
 
     def shares(self, slot: int) -> FloatArray:
         """Return the share of each label in the rule in `slot`."""
         return np.asarray(self._shares[slot])
 
-    def outcomes(
-        self,
-        slot: int,
-        drivers: list[tuple[Driver, ...]] | None = None,
-        conditions: Sequence[RuleCondition] = (),
-        words: Vocabulary | None = None,
-    ) -> tuple[RuleOutcome, ...]:
-        """Return the outcomes of the rule in `slot`, with the `drivers` of each label.
-
-        Rows for which its `conditions` hold, on features of `words`, are looked at as well, if they are given.
-        """
+    def outcomes(self, slot: int, drivers: list[tuple[Driver, ...]] | None = None) -> tuple[RuleOutcome, ...]:
+        """Return the outcomes of the rule in `slot`, with the `drivers` of each label."""
         drivers = [()] * len(self.labels) if drivers is None else drivers
         shares, predicted = self._shares[slot], self._predicted[slot - 1]
-        found = rule_outcomes(self.labels, shares, self._usual, drivers, predicted=predicted, parts=self.parts)
-        covered = None if words is None else self._covered(conditions, words)
-        return tuple(found if covered is None else without_contradicted(found, covered))
+        return tuple(rule_outcomes(self.labels, shares, self._usual, drivers, predicted=predicted, parts=self.parts))
 
-    def _covered(self, conditions: Sequence[RuleCondition], words: Vocabulary) -> dict[str, float] | None:
-        """Return for how many rows in all `conditions` each label is predicted; None where these rows are few."""
-        inside = np.ones(len(self._rows), bool)
-        for condition in conditions:
-            if condition.feature not in words.worded and condition.term != ANY:
-                x = self._rows[:, words.index_of(condition.feature)]
-                low = -np.inf if condition.term.startswith(TERMS[0]) else condition.low
-                high = np.inf if condition.term.endswith(TERMS[-1]) else condition.high
-                inside &= np.isnan(x) | ((low <= x) & (x <= high))
-        if inside.sum() < _FEWEST_COVERED:
-            return None
-        return dict(zip(self.labels, self._on[inside].mean(axis=0).tolist(), strict=True))
+    def compared(self, rule: Rule, slot: int) -> Rule:
+        """Return the `rule` in `slot` without the claims that rows in its printed conditions contradict.
+
+        One row is enough, if the model predicts otherwise for most of those that are there. Given and recent rows
+        count each on its own; where there is none, rows drawn from the rule count, moved into the conditions.
+        """
+        low, high = printed_box(rule.conditions, rule.text_shares, rule.feature_names)
+        anything, outcomes, met = np.isinf(low) & np.isinf(high), rule.outcomes, False
+        for rows, on in self._known:
+            inside = np.all(((low <= rows) & (rows <= high)) | anything, axis=1)
+            if inside.any():
+                outcomes, met = without_contradicted(outcomes, self._by_name(on[inside])), True
+        if not met:
+            moved = np.clip(self._drawn[slot - 1], low, high)
+            outcomes = without_contradicted(outcomes, self._by_name(self._decide(self.model.outputs(moved))))
+        return replace(rule, outcomes=outcomes)
+
+    def _by_name(self, on: BoolArray) -> dict[str, float]:
+        """Return for how many rows each label is `on`, (rows, n_labels), by its name."""
+        return dict(zip(self.labels, on.mean(axis=0).tolist(), strict=True))
+
+    def _predicted_by_rule(self, rows: FloatArray, on: BoolArray) -> FloatArray:
+        """Return for how many rows in each rule the model predicts each label, (rules, n_labels).
+
+        Raw `rows`, for which the labels `on` are predicted, count by memberships; those drawn from the rule as one.
+        """
+        rules, n_drawn = self.model.trained(), self._drawn.shape[1]
+        raw = self._drawn.reshape(-1, rows.shape[1])
+        drawn, own = self._decide(self.model.outputs(raw)), rules.memberships(self.model.scale(raw))[0]
+        slots = np.repeat(np.arange(rules.n_rules), n_drawn)
+        own = np.where(slots[:, None] == np.arange(rules.n_rules), np.maximum(own, 1e-9), 0.0)
+        own *= _DRAWN_WEIGHT / own.sum(axis=0)
+        psi = rules.memberships(self.model.scale(rows))[0]
+        counts = psi.T @ on + own.T @ drawn
+        return np.asarray(counts / (psi.sum(axis=0) + _DRAWN_WEIGHT)[:, None])
 
 
-def predicted_by_rule(model: Model, decide: Decide, rows: FloatArray, on: BoolArray) -> FloatArray:
-    """Return for how many rows in each rule the `model` predicts each label, (rules, n_labels), as outputs `decide`.
+def _rows_and_labels(model: Model, decide: Decide, rows: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return those of the raw `rows` that have a value, and the labels that `model` predicts for them."""
+    rows = np.ascontiguousarray(rows[~np.isnan(rows).all(axis=1)])
+    return rows, decide(model.outputs(rows))
 
-    Raw `rows`, for which the labels `on` are predicted, count by memberships; rows drawn from the rule count as one.
-    """
-    rules, slots = model.trained(), np.repeat(np.arange(1, model.trained().n_rules + 1), _DRAWN_ROWS)
+
+def _drawn_rows(model: Model) -> FloatArray:
+    """Return raw rows drawn from each rule of `model`, (rules, rows, n_features)."""
+    rules, scaler = model.trained(), model.scaler
+    assert scaler is not None
+    slots = np.repeat(np.arange(1, rules.n_rules + 1), _DRAWN_ROWS)
     Z = shortening.rows_of_slots(model, slots, np.random.default_rng(2))
-    drawn, own = decide(shortening.answers_to(model, Z)), rules.memberships(Z)[0]
-    own = np.where(slots[:, None] == np.arange(1, rules.n_rules + 1), np.maximum(own, 1e-9), 0.0)
-    own *= _DRAWN_WEIGHT / own.sum(axis=0)
-    psi = rules.memberships(model.scale(rows))[0]
-    counts = psi.T @ on + own.T @ drawn
-    return np.asarray(counts / (psi.sum(axis=0) + _DRAWN_WEIGHT)[:, None])
+    return np.ascontiguousarray(as_read(rules, scaler.inverse(Z))).reshape(rules.n_rules, _DRAWN_ROWS, -1)
 
 
 def _fidelity(short: shortening.ShortRules, rows: FloatArray | None, decide: Decide) -> shortening.Fidelity:
@@ -164,7 +177,7 @@ def _fidelity(short: shortening.ShortRules, rows: FloatArray | None, decide: Dec
     rows = np.ascontiguousarray(rows[~np.isnan(rows).all(axis=1)])
     Z = model.scale(rows)
     complete = np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
-    return shortening.measure_fidelity(short, complete, decide, model.outputs(rows))
+    return replace(shortening.measure_fidelity(short, complete, decide, model.outputs(rows)), n_given=len(rows))
 
 
 def _relevant_features(trees: TreeReader) -> BoolArray | None:
@@ -225,7 +238,7 @@ def _views(
         weights, r = rules.weights(slot), np.append(scaled[i], 1.0)
         drivers = strongest_drivers(weights[:-1] * scale, names)
         conditions = tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in kept[i].tolist())
-        yield Rule(
+        rule = Rule(
             identity=int(a.identity[slot]),
             centre=centre[i],
             low=low[i],
@@ -243,7 +256,7 @@ def _views(
             certainty=float(1.0 / (1.0 + r @ rules.inverse(slot) @ r)),
             fidelity=float(found.by_rule[i]),
             conditions=conditions,
-            outcomes=claims.outcomes(slot, drivers, conditions, words),
+            outcomes=claims.outcomes(slot, drivers),
             shares_on=on[i],
             name=rules.rule_names.names.get(int(a.identity[slot]), ""),
             locked=bool(a.locked[slot]),
@@ -251,6 +264,7 @@ def _views(
             parts=claims.parts_by_name,
             n_usual=claims.n_usual,
         )
+        yield claims.compared(rule, slot)
 
 
 def _condition(words: Vocabulary, j: int, low: float, high: float) -> RuleCondition:

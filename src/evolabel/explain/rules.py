@@ -327,7 +327,11 @@ class RuleSet(list[Rule]):
     def to_dict(self) -> dict[str, Any]:
         """Return all rules as values that JSON can hold."""
         whole = self.fidelity
-        found = None if whole is None else {"labels": whole.labels, "positives": whole.positives}
+        found = (
+            None
+            if whole is None
+            else {"labels": whole.labels, "positives": whole.positives, "given_rows": whole.n_given}
+        )
         linear = None if self.linear is None else self.linear.to_dict()
         corrections = correction_values(self[0].corrections) if self else {}
         rules = [rule.to_dict() for rule in self]
@@ -356,7 +360,8 @@ def summary(rules: RuleSet) -> str:
     some = f"{len(rules)} of " if len(rules) < rules.n_all else ""
     return (
         f"{some}{counted(rules.n_all, 'rule')} with {kept:.3g} of {len(rules[0].feature_names)} features each; "
-        f"so shortened, the rules alone predict {rules.fidelity.labels:.1%} of the labels as the whole model does."
+        f"so shortened, the rules alone predict {rules.fidelity.labels:.1%} of the labels as the whole model does, "
+        f"on {rules.fidelity.rows}."
     )
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from evolabel._utils.text import counted
 from evolabel.stages.drift.mixture import as_read
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules import inverses
@@ -76,13 +77,20 @@ class Fidelity:
 
     `labels` is the share of labels predicted alike, `positives` the same among the labels that either of the two
     predicts as on (most labels are off, and easy), `by_rule` the share of labels predicted alike where each rule is
-    active (weighted by membership), `activity` the mean membership of each rule in the full rule base.
+    active (weighted by membership), `activity` the mean membership of each rule in the full rule base. `n_given` is how
+    many rows were given; 0: rows drawn from the rules.
     """
 
     labels: float
     positives: float
     by_rule: FloatArray
     activity: FloatArray
+    n_given: int = 0
+
+    @property
+    def rows(self) -> str:
+        """The rows on which this was measured, in words."""
+        return f"{counted(self.n_given, 'given row')}" if self.n_given else "rows drawn from the rules"
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,11 @@ class Vocabulary:
             return ANY
         return TERMS[first] if first == last else f"{TERMS[first]}{_TO}{TERMS[last]}"
 
+    def width_of(self, feature: str) -> float:
+        """Return the mean width of a term of `feature`, in its units."""
+        edges = self.edges[self.index_of(feature)]
+        return float(edges[-1] - edges[0]) / len(TERMS)
+
     @property
     def worded(self) -> frozenset[str]:
         """The features of 0 and 1 that are shown as words: texts and flags."""

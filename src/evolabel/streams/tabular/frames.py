@@ -1,6 +1,7 @@
 """`from_frame`: data sets from data frames of pandas, polars and pyarrow."""
 
 from collections.abc import Callable, Collection, Iterable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def _series(frame: object) -> "list[nw.Series[Any]]":
 
     try:
         table: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
-        columns = [series.alias(str(series.name)) for series in table.iter_columns()]
+        columns = [_without_signals(series).alias(str(series.name)) for series in table.iter_columns()]
     except TypeError as error:
         raise DataTypeError(
             f"{type(frame).__name__} is not a data frame that can be read; expected one of pandas, polars or pyarrow "
@@ -117,6 +118,17 @@ def _series(frame: object) -> "list[nw.Series[Any]]":
     if not len(table):
         raise DataError("the data frame has no rows; expected one or more")
     return columns
+
+
+def _without_signals(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return `series` with each signalling NaN of `decimal`, which pandas cannot compare, as a missing value."""
+    import narwhals as nw
+
+    values = series.to_list() if series.dtype == nw.Object else []
+    if not any(isinstance(value, Decimal) and value.is_snan() for value in values):
+        return series
+    kept = [None if isinstance(value, Decimal) and value.is_snan() else value for value in values]
+    return nw.new_series(series.name, kept, nw.Object, backend=series.implementation)
 
 
 def _read(name: str, series: "nw.Series[Any]", times: Collection[str]) -> Column:
