@@ -70,6 +70,12 @@ def number_text(value: float, step: float = 0.0) -> str:
     return f"{value:.0f}" if digits > 4 and "e+" in text and abs(value) < 1e12 else text
 
 
+def change_text(before: float, after: float) -> str:
+    """Return both values with an arrow between them, and with as many digits as show their difference."""
+    step = abs(after - before)
+    return f"{number_text(before, step)} -> {number_text(after, step)}"
+
+
 def with_article(name: object) -> str:
     """Return `name` with "a" or "an" before it, by its first letter."""
     return f"{'an' if str(name)[:1].lower() in 'aeiou' else 'a'} {name}"

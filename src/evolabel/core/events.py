@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evolabel._utils.text import number_text
+from evolabel._utils.text import change_text
 from evolabel.errors import DataError
 
 # Edits of a rule by a person.
@@ -100,7 +100,7 @@ class Event(NamedTuple):
         unused = f"rule {self.rule} is no longer used for label {label}, whose error is smaller without it"
         texts = {
             "rule found": f"threshold rule {self.rule} for label {label} was found",
-            "edge moved": f"an edge of label {label} moved: {feature} {self.readings}",
+            "edge moved": f"an edge of label {label} moved: {feature} {change_text(self.before, self.after)}",
             "rule gone": f"threshold rule {self.rule} for label {label} is gone",
             "rule contradicted": f"{unused}: {found}",
             "rule restored": f"rule {self.rule} is used for label {label} again: {found}",
@@ -108,12 +108,6 @@ class Event(NamedTuple):
         }
         word = ", now" if self.kind == "edge moved" else ":"
         return texts[self.kind] + (f"{word} {self.note}" if self.note.startswith("IF ") else "")
-
-    @property
-    def readings(self) -> str:
-        """The value before and after, with as many digits as show their difference."""
-        step = abs(self.after - self.before)
-        return f"{number_text(self.before, step)} -> {number_text(self.after, step)}"
 
     def _shift(self) -> str:
         """Return a shift in words."""
@@ -126,8 +120,8 @@ class Event(NamedTuple):
             "recovered": f"{name} is predicted as well as before, after {self.rows:,} rows ({errors})",
             "settled": f"{name} has kept its new error for {self.rows:,} rows ({errors})",
             "renewed": f"the rules were renewed from the last {self.rows:,} rows",
-            "sensor moved": f"sensor {feature} ({self.readings}); its readings are corrected",
-            "inputs moved": f"feature {feature} ({self.readings}): the inputs, not the sensor",
+            "sensor moved": f"sensor {feature} ({change_text(self.before, self.after)}); its readings are corrected",
+            "inputs moved": f"feature {feature} ({change_text(self.before, self.after)}): the inputs, not the sensor",
         }
         return texts[self.kind]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import Any, NamedTuple
 
+from evolabel._utils.text import change_text
 from evolabel.core.events import SHIFTS, Event
 
 EventCallback = Callable[[str, Event], object]
@@ -84,7 +85,7 @@ def episodes(events: Iterable[Event]) -> list[Episode]:
             place = open_drifts.pop(event.label)
             found[place] = found[place]._replace(outcome=f"{event.kind} after {event.rows:,} rows")
         elif event.kind in _OF_FEATURES:
-            size = f"{event.deviations:+.1f} deviations ({event.readings})"
+            size = f"{event.deviations:+.1f} deviations ({change_text(event.before, event.after)})"
             found.append(Episode(f"feature {event.feature}", event.sample, size, _OF_FEATURES[event.kind]))
         elif event.kind == "renewed":
             found.append(Episode("the rules", event.sample, "renewed", f"from the last {event.rows:,} rows"))
