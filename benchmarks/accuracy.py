@@ -9,9 +9,8 @@ precision, samples without labels left out.
 
 import argparse
 
-import datasets
 import numpy as np
-import result_files
+from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import average_precision, partial_accuracy

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 from active_learning import METRICS, asked, ends, with_feedback
 from active_robustness import DRIFT, drifting, drifts
-from datasets import Split, load, load_ordered, turned
-from measuring import by_group, main
+from shared.datasets import Split, load, load_ordered, turned
+from shared.measuring import by_group, main
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import result_files
-from datasets import NAMES, Split, load, load_ordered
 from joblib import Parallel, delayed
-from random_draws import drawn, learned
+from shared import result_files
+from shared.datasets import NAMES, Split, load, load_ordered
+from shared.random_draws import drawn, learned
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from datasets import Split, load
 from joblib import Parallel, delayed
-from measuring import main
+from shared.datasets import Split, load
+from shared.measuring import main
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier

@@ -21,11 +21,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import result_files
 import river
 import sklearn
 from concept_streams import NAMES, SCORED_FROM, Stream, make_stream
 from river import forest, tree
+from shared import result_files
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 SEED = 13

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from statistics import mean, median
 from typing import Any
 
-import result_files
 from drift_streams import NINE, PLAIN, SENSORS
 from drift_tables import if_measured, number, signed
+from shared import result_files
 
 from evolabel._utils.text import counted
 from evolabel.words.markup import table

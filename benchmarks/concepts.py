@@ -31,16 +31,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import concept_tables
-import datasets
 import drift_streams
 import numpy as np
 import pandas as pd
-import result_files
 import update_speed
 from concept_conjunctions import HALF
 from concept_reading import conditions_of, reading
 from concept_streams import EDGES_KNOWN, NAMES, ROWS, SCORED_FROM, Stream, make_stream
 from joblib import Parallel, delayed
+from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelection

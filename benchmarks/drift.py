@@ -31,10 +31,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import datasets
 import drift_tables
 import numpy as np
-import result_files
 import update_speed
 from drift_streams import (
     GRADUAL,
@@ -51,6 +49,7 @@ from drift_streams import (
     with_pairs_swapped,
 )
 from joblib import Parallel, delayed
+from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelector, SimulatedAnnotator

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import result_files
 import river
 from drift_streams import MORE, NINE, PLAIN, SENSORS, Stream, make_stream
 from river import compose, ensemble, forest, linear_model, multiclass, preprocessing, tree
+from shared import result_files
 
 SEED = 13
 MOST_LABELS = 20

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from datasets import load
+from shared.datasets import load
 
 from evolabel.streams import DriftingStream
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from statistics import mean, median, stdev
 from typing import Any
 
-import result_files
 from drift_streams import MORE, NINE, PLAIN, SENSORS
+from shared import result_files
 
 from evolabel.words.markup import table
 

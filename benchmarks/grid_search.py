@@ -16,9 +16,8 @@ import json
 import time
 from collections.abc import Callable
 
-import datasets
 import numpy as np
-import result_files
+from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.tuning import PAPER_GRID, PaperGridSearch

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import readme_tables
-import result_files
+from shared import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_encoded

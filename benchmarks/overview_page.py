@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-import result_files
+from shared import result_files
 from sqlalchemy import URL, event
 from starlette.testclient import TestClient
 

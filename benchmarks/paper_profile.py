@@ -9,8 +9,7 @@ least squares model towards which the default's rules are penalised, alone (one 
 
 import time
 
-import datasets
-import result_files
+from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import average_precision, partial_accuracy

@@ -21,7 +21,7 @@ import time
 from typing import Any
 
 import numpy as np
-import result_files
+from shared import result_files
 from update_speed import INITIAL, SAMPLES, SHAPES, print_table, stream
 
 from evolabel import EvolvingFuzzyClassifier

@@ -12,8 +12,8 @@ from typing import Any
 import active_feedback
 import active_learning
 import active_robustness
-import result_files
 import trust_tables
+from shared import result_files
 
 from evolabel.words.markup import table
 

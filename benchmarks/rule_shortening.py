@@ -7,9 +7,8 @@ profile runs on the three smaller sets.
 
 from typing import Any
 
-import datasets
 import numpy as np
-import result_files
+from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.shortening import FIDELITY, ShortRules, measure_fidelity, rank_features, reference_rows, shorten

@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from commits import ROOT, checked_out, run_with
+from shared.commits import ROOT, checked_out, run_with
 
 RENAMED_PARTS = {
     "late": "n_pending",

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import result_files
+from shared import result_files
 from sqlalchemy import text
 
 from evolabel import EvolvingFuzzyClassifier

@@ -12,7 +12,7 @@ import sys
 import time
 
 import numpy as np
-import result_files
+from shared import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.stages.rules.inverses import ridge_inverse

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from commits import checked_out, run_with
+from shared.commits import checked_out, run_with
 
 ROUNDS = 3
 THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
@@ -143,7 +143,7 @@ TOO_LONG = ("birds", "mediamill")  # of the paper's profile
 
 def report(best: dict[str, dict[str, float]], before: str, after: str, result: str) -> None:
     """Print the times and ratios, and write them."""
-    import result_files
+    from shared import result_files
 
     rows = []
     for what, old in best[before].items():

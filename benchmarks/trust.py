@@ -35,12 +35,11 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import datasets
 import numpy as np
-import result_files
 import trust_tables
 from drift_streams import make_stream
 from joblib import Parallel, delayed
+from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner

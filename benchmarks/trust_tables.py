@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from statistics import mean
 from typing import Any
 
-import result_files
+from shared import result_files
 
 from evolabel.words.markup import table
 

@@ -23,8 +23,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import result_files
 from blas_floor import floor_per_rule
+from shared import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 

@@ -1,9 +1,9 @@
 """The default classifier keeps its accuracy on the paper's data sets, benchmark protocol, seed 0."""
 
 import accuracy
-import datasets
 import pytest
 from choices import all_but
+from shared import datasets
 
 
 @pytest.mark.data

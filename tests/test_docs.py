@@ -8,7 +8,7 @@ import gallery
 import pytest
 import reading_rules
 import readme_tables
-import result_files
+from shared import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 

@@ -2,11 +2,10 @@
 
 import active_learning
 import active_robustness
-import measuring
 import numpy as np
 import pytest
-import result_files
-from datasets import Split
+from shared import measuring, result_files
+from shared.datasets import Split
 
 
 def outcome(pa, ap):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_draws import drawn, learned, matched_budget
+from shared.random_draws import drawn, learned, matched_budget
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import RandomSelection, TokenBucket

@@ -4,9 +4,9 @@ import concept_tables
 import concepts
 import numpy as np
 import pytest
-import result_files
 from concept_reading import Bounds, reading
 from concept_streams import NAMES, Stream
+from shared import result_files
 
 INF = float("inf")
 

@@ -4,9 +4,10 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-import result_files
-from datasets import Split
 from joblib import Parallel, delayed
+
+from shared import result_files
+from shared.datasets import Split
 
 Run = TypeVar("Run")
 

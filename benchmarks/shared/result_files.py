@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "results"
+FOLDER = Path(__file__).parent.parent / "results"
 
 
 def read(name: str) -> Any:

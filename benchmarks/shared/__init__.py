@@ -1,0 +1,1 @@
+"""What several benchmarks share: data sets, random draws, commits side by side, the files of results."""
