@@ -211,7 +211,7 @@ class QueryContext:
     def restore(self, arrays: Arrays, model: Model) -> None:
         """Take over the state in `arrays`; DataError if it does not fit `model`."""
         parts = {name: part_of(arrays, name) for name in ("feedback", "new_labels")}
-        check_names(arrays, ["answered", *(f"{part}.{name}" for part, held in parts.items() for name in held)])
+        check_names(arrays, ["answered", *(f"{part}.{name}" for part, group in parts.items() for name in group)])
         check_arrays({"answered": arrays["answered"]}, {"answered": flags(1)})
         with inside("feedback"):
             feedback = ErrorFeedback.from_arrays(parts["feedback"], model.n_labels, self.bucket.seen)

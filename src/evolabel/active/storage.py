@@ -99,8 +99,8 @@ def _without_own(arrays: Arrays) -> Arrays:
 def _read_learner(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "L":
     """The learner of class `cls` in the file `path` with these contents; ModelFileError if it holds none."""
     if manifest.get("kind") != LEARNER_KIND:
-        held = with_article(manifest.get("kind"))
-        raise ModelFileError(f"{path} holds {held}, not an active learner; pass a file of its save()")
+        kind = with_article(manifest.get("kind"))
+        raise ModelFileError(f"{path} holds {kind}, not an active learner; pass a file of its save()")
     with refusing_to_read(path, "a learner", manifest):
         return _put_together(cls, arrays, manifest)
 
@@ -162,7 +162,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: boo
     learner.bucket.restore(stored.part("counts"))
     learner.ledger = Ledger.from_facts(stored.part("ledger"))
     parts = {name: part_of(own, name) for name in _PARTS}
-    check_names(own, [f"{part}.{name}" for part, held in parts.items() for name in held])
+    check_names(own, [f"{part}.{name}" for part, group in parts.items() for name in group])
     with inside("active.selector"):
         strategy.selector.restore(parts["selector"], bucket.earning)
     with inside("active.unlabelled"):
@@ -193,7 +193,7 @@ def _read_pending(stored: StoredFacts, arrays: Arrays, learner: "ActiveLearner")
     if len(set(numbers)) < len(numbers):
         raise stored.refuse("pending", "questions of different numbers")
     parts = {number: part_of(arrays, str(number)) for number in numbers}
-    check_names(arrays, [f"{number}.{name}" for number, held in parts.items() for name in held])
+    check_names(arrays, [f"{number}.{name}" for number, group in parts.items() for name in group])
     return {number: _read_query(each, parts[number], learner) for number, each in zip(numbers, described, strict=True)}
 
 
@@ -272,5 +272,5 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner"
 
 def _score_shape(arrays: Arrays, name: str) -> tuple[int, ...]:
     """Shape of the scores by one criterion: one score, or one per label."""
-    held = arrays.get(f"scores.{name}")
-    return () if held is None or held.ndim == 0 else (size_of(arrays, "labels"),)
+    stored = arrays.get(f"scores.{name}")
+    return () if stored is None or stored.ndim == 0 else (size_of(arrays, "labels"),)

@@ -14,7 +14,6 @@ import numpy as np
 from evolabel._utils.interrupts import held
 from evolabel._utils.lazy import deferred
 from evolabel._utils.validation import check_function, check_number
-from evolabel.classifier.deciding import check_weighted_names
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
 from evolabel.classifier.samples import (
@@ -36,6 +35,7 @@ from evolabel.classifier.targets import (
     LabelMatrix,
     Targets,
     announced,
+    check_weighted_names,
     checked_labels,
     joined,
     places,
@@ -533,7 +533,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
 
         Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
-        `kinds`, those of a `Dataset`, say which columns held texts, true and false, or timestamps.
+        `kinds`, those of a `Dataset`, say which columns had texts, true and false, or timestamps.
         """
         self.inner.name_arrays([*map(str, features)], [*map(str, labels)], kinds)
         return self

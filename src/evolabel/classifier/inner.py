@@ -12,7 +12,6 @@ from evolabel import errors
 from evolabel._utils.notes import note
 from evolabel._utils.text import counted, first_names
 from evolabel._utils.validation import whole_number
-from evolabel.classifier.deciding import renamed_weights
 from evolabel.classifier.named_columns import check_column_names, read_mapping
 from evolabel.classifier.samples import (
     as_array,
@@ -26,7 +25,7 @@ from evolabel.classifier.samples import (
     usable_values,
 )
 from evolabel.classifier.state import ClassifierState
-from evolabel.classifier.targets import LabelMatrix, Targets, read_targets
+from evolabel.classifier.targets import LabelMatrix, Targets, read_targets, renamed_weights
 from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.core.options import Options, option_names
 from evolabel.core.rows import Batch

@@ -4,15 +4,14 @@ import os
 from collections.abc import Callable
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import Any, TypedDict
 from weakref import WeakSet
 
 import numpy as np
 
 from evolabel import errors
 from evolabel._utils.validation import check_number
-from evolabel.classifier.deciding import RowDecisions, as_thresholds, named_weights
-from evolabel.classifier.targets import ClassCodes, Targets
+from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
 from evolabel.errors import StateError
 from evolabel.model.pipeline import StreamModel
@@ -22,6 +21,13 @@ from evolabel.typing import BoolArray, FloatArray
 
 _RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
 _BY_LABEL = ("Y", "confidences", *_RECEIVING)  # those with a column per label
+
+
+class RowDecisions(TypedDict):
+    """The `threshold` of each label of a row, infinite where labels are decided `together`, by sets or by weights."""
+
+    threshold: FloatArray | None
+    together: str
 
 
 class ClassifierState:
@@ -129,7 +135,8 @@ class ClassifierState:
         if not (by_sets or (weighted and isinstance(self.targets, ClassCodes))):
             return {"threshold": self.own_thresholds(threshold), "together": ""}
         together = BY_SETS if by_sets else BY_WEIGHTS
-        return {"threshold": as_thresholds(self.decide(outputs, threshold)[0]), "together": together}
+        decided = self.decide(outputs, threshold)[0]
+        return {"threshold": np.where(decided, -np.inf, np.inf), "together": together}
 
 
 _STATES: WeakSet[ClassifierState] = WeakSet()

@@ -63,10 +63,10 @@ def classifier_bytes(classifier: "EvolvingFuzzyClassifier") -> bytes:
 def read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "C":
     """Return the classifier of these `arrays` and `manifest`; ModelFileError, which names `path`, if it is none."""
     if manifest.get("kind") != KIND:
-        held, advice = with_article(manifest.get("kind")), "pass a file written by save()"
+        kind, advice = with_article(manifest.get("kind")), "pass a file written by save()"
         if manifest.get("kind") == LEARNER_KIND:
             advice = "load it with ActiveLearner.load and take its `classifier`"
-        raise ModelFileError(f"{path} holds {held}, not a classifier; {advice}")
+        raise ModelFileError(f"{path} holds {kind}, not a classifier; {advice}")
     with refusing_to_read(path, "a classifier", manifest):
         return put_classifier_together(cls, arrays, manifest)
 

@@ -16,8 +16,10 @@ from evolabel.classifier.label_lists import LabelLists, as_label_lists, note_joi
 from evolabel.classifier.samples import are_missing, as_array, as_matrix, column_names
 from evolabel.engine.bounds import first_bad_label
 from evolabel.engine.compile import direct
-from evolabel.errors import DataError, DataTypeError
+from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.typing import AnyArray, FloatArray
+
+_SHOWN_NAMES = 5  # labels in an error
 
 LABEL = "a label is 0, 1, or NaN (not annotated)"
 
@@ -270,3 +272,30 @@ def _sorted_classes(values: AnyArray) -> tuple[AnyArray, AnyArray]:
         return found, first
     except TypeError:
         raise DataError("Unknown label type: y mixes kinds of classes that cannot be sorted; use one kind") from None
+
+
+def named_weights(class_weight: dict[Any, float] | str | None, names: list[str]) -> FloatArray | None:
+    """Return the weight of each label or class in `names`, 1 where `class_weight` has none; None if it is no dict."""
+    if not isinstance(class_weight, dict):
+        return None
+    given = {str(name): float(weight) for name, weight in class_weight.items()}
+    return np.array([given.get(name, 1.0) for name in names])
+
+
+def renamed_weights(
+    class_weight: dict[Any, float] | str | None, known: Sequence[str], names: Sequence[str]
+) -> dict[Any, float] | str | None:
+    """Return `class_weight` with those of `names` in place of the labels `known`; the same where it is no dict."""
+    if not isinstance(class_weight, dict):
+        return class_weight
+    new = dict(zip(known, names, strict=True))
+    return {new.get(str(name), name): weight for name, weight in class_weight.items()}
+
+
+def check_weighted_names(class_weight: dict[Any, float] | str | None, targets: Targets) -> None:
+    """Raise ParameterError if `class_weight` names a label or class that `targets` do not have."""
+    unknown = [] if not isinstance(class_weight, dict) else [n for n in class_weight if str(n) not in targets.names]
+    if unknown:
+        first = ", ".join(targets.names[:_SHOWN_NAMES])
+        more = "" if targets.size <= _SHOWN_NAMES else f", ... ({counted(targets.size, 'label')} in all)"
+        raise ParameterError(f"class_weight has {unknown[0]!r}, which y does not have; use names of {first}{more}")

@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.classifier.deciding import check_weighted_names
 from evolabel.classifier.estimator import StreamAnswers
-from evolabel.classifier.targets import LabelMatrix
+from evolabel.classifier.targets import LabelMatrix, check_weighted_names
 from evolabel.cli.learners import Factory
 from evolabel.evaluate import Learner
 from evolabel.typing import AnyArray, FloatArray, IntArray

@@ -5,8 +5,7 @@ from functools import partial
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.baselines import LEARNERS, make_learner
-from evolabel.classifier.deciding import check_weighted_names, renamed_weights
-from evolabel.classifier.targets import LabelMatrix
+from evolabel.classifier.targets import LabelMatrix, check_weighted_names, renamed_weights
 from evolabel.cli.parameters import GivenParameters
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError

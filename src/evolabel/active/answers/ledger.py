@@ -82,6 +82,6 @@ class Ledger:
             f"{self.labels_answered} of these labels answered, {counted(self.questions_refused, 'question')} refused"
         )
         free = f"{counted(self.labels_volunteered, 'label')} answered without being asked for"
-        held = f"; {counted(self.questions_held, 'question')} held back" if self.questions_held else ""
+        stopped = f"; {counted(self.questions_held, 'question')} held back" if self.questions_held else ""
         why = ", ".join(f"{name} {number}" for name, number in self.reasons.most_common())
-        return f"{asked}; {outcome}; {free}{held}" + (f"; reasons: {why}" if why else "")
+        return f"{asked}; {outcome}; {free}{stopped}" + (f"; reasons: {why}" if why else "")

@@ -10,7 +10,7 @@ from evolabel.typing import FloatArray
 
 
 class ModelVersion(NamedTuple):
-    """All that scores depend on, held by reference: equal versions give equal scores."""
+    """References to all that scores depend on: equal versions give equal scores."""
 
     model: Model
     arrays: object

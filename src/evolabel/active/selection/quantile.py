@@ -87,7 +87,7 @@ class QuantileSelector(Selector):
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Selector`."""
+        """Shape of one entry of `values`."""
         return (self.width,)
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
@@ -97,9 +97,9 @@ class QuantileSelector(Selector):
         _store_row(widened(value, self.width), self._ring, self._counters)
 
     def arrays(self) -> Arrays:
-        """See `Selector`."""
+        """The state, by name."""
         return {"ring": self._ring, "counters": self._counters}
 
     def table(self) -> dict[str, Expected]:
-        """See `Selector`."""
+        """Expected shape and range of each array of a stored state, by name."""
         return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "counters": whole(2)}

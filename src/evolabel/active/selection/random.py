@@ -68,7 +68,7 @@ class RandomSelector(Selector):
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Selector`."""
+        """Shape of one entry of `values`."""
         return (0,)
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
@@ -76,11 +76,11 @@ class RandomSelector(Selector):
         self._pass(1)
 
     def arrays(self) -> Arrays:
-        """See `Selector`."""
+        """The state, by name."""
         return {"place": self._place}
 
     def table(self) -> dict[str, Expected]:
-        """See `Selector`."""
+        """Expected shape and range of each array of a stored state, by name."""
         return {"place": whole(2)}
 
     def restore(self, arrays: Arrays, units: int) -> None:

@@ -91,7 +91,7 @@ class VariableThresholds(Selector):
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Selector`."""
+        """Shape of one entry of `values`."""
         return len(self.criteria), self.width
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
@@ -101,11 +101,11 @@ class VariableThresholds(Selector):
             self._ease[0] = min(max(self._ease[0] * change, _LOWEST_EASE), _HIGHEST_EASE)
 
     def arrays(self) -> Arrays:
-        """See `Selector`."""
+        """The state, by name."""
         return {"ease": self._ease}
 
     def table(self) -> dict[str, Expected]:
-        """See `Selector`."""
+        """Expected shape and range of each array of a stored state, by name."""
         return {"ease": floats(1, low=_LOWEST_EASE, high=_HIGHEST_EASE)}
 
 

@@ -77,7 +77,7 @@ class TokenSelector(Selector):
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """See `Selector`."""
+        """Shape of one entry of `values`."""
         return (len(self.criteria),)
 
     def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
@@ -85,11 +85,11 @@ class TokenSelector(Selector):
         self.select(value[None], NOTHING_ALLOWED, commit=True)
 
     def arrays(self) -> Arrays:
-        """See `Selector`."""
+        """The state, by name."""
         return {"ring": self._ring.T, "sums": self._sums, "counters": self._counters}
 
     def table(self) -> dict[str, Expected]:
-        """See `Selector`."""
+        """Expected shape and range of each array of a stored state, by name."""
         scores = {"ring": self._ring.T.shape, "sums": self._sums.shape}
         table = {name: floats(*shape, low=0.0, high=np.inf) for name, shape in scores.items()}
         return table | {"counters": whole(2)}

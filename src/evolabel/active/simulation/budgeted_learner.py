@@ -93,7 +93,6 @@ class BudgetedLearner:
         event is the row of the stream, the initial batch included; in `events_` of the classifier, which learns answers
         only, it is the number of answered samples, except for shifts of the stream.
         """
-        self._check_fitted()
         if on_event is not None:
             check_function("on_event", on_event)
         scores, done = np.empty(y.shape), 0
@@ -119,31 +118,26 @@ class BudgetedLearner:
 
     def decision_function(self, X: FloatArray) -> FloatArray:
         """Outputs for the next rows `X`."""
-        self._check_fitted()
         return self.learner_.decision_function(X)
 
     @property
     def n_rules_(self) -> int:
         """Number of rules of the classifier."""
-        self._check_fitted()
         return self.learner_.classifier.n_rules_
 
     @property
     def share_(self) -> float:
         """Share of the samples, or labels, asked for so far."""
-        self._check_fitted()
         return self.learner_.bucket.share
 
     @property
     def reasons_(self) -> dict[str, int]:
         """Number of questions for which each criterion exceeded its threshold."""
-        self._check_fitted()
         return dict(self.learner_.ledger.reasons)
 
     @property
     def questions_(self) -> Questions:
         """What was asked so far, for the results of the harness."""
-        self._check_fitted()
         bucket = self.learner_.bucket
         return Questions(bucket.asked, bucket.share, bucket.per, self.reasons_)
 
@@ -175,9 +169,10 @@ class BudgetedLearner:
         seen = self.learner_.bucket.seen
         return row + min((late.due - seen for late in self._late if late.due < seen + _BLOCK), default=_BLOCK)
 
-    def _check_fitted(self) -> None:
-        if "learner_" not in self.__dict__:
+    def __getattr__(self, name: str) -> Any:
+        if name == "learner_":
             raise errors.NotTrainedError("this learner has no labels yet; call fit with an initial batch first")
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def _settings(self) -> dict[str, Any]:
         """Further parameters of the active learner."""
