@@ -12,7 +12,7 @@ from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.shortening import FIDELITY, ShortRules, measure_fidelity, rank_features, reference_rows, shorten
-from evolabel.model.pipeline import StreamModel
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.relevance import feature_relevance
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.typing import FloatArray

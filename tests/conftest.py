@@ -123,8 +123,7 @@ def state_of():
             known |= vars(model.warm_up)
         if model.rules is not None:
             known |= {f"rules.{name}": array for name, array in model.rules.arrays._asdict().items()}
-            members = getattr(model.rules, "members", None)  # of rules that follow drift
-            known |= {} if members is None else {f"members.{name}": array for name, array in members._asdict().items()}
+            known |= {f"members.{name}": array for name, array in model.drift.stored().items()}
             known |= {f"scaler.{part.name}": getattr(model.scaler, part.name) for part in fields(model.scaler)}
             known |= {"events": list(model.rules.events), "answers": model.n_answers}
             known |= {"ridge": model.ridge, "local_ridge": model.local_ridge}

@@ -5,7 +5,7 @@ import numpy as np
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
-from evolabel.model.pipeline import StreamModel
+from evolabel.model.stream_model import StreamModel
 
 MAJOR = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
 
@@ -63,7 +63,7 @@ def learned(X, Y, batch=80, **changes):
 def state_of(model):
     """The bytes of all arrays of a trained model."""
     rules = model.trained()
-    arrays = {**rules.arrays._asdict(), **{f"members.{name}": a for name, a in rules.members._asdict().items()}}
+    arrays = {**rules.arrays._asdict(), **{f"members.{name}": a for name, a in rules.beside.arrays._asdict().items()}}
     used = rules.n_rules + 1
     shared = ("counters", "winner_stats")
     found = {

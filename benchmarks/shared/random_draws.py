@@ -11,6 +11,7 @@ import numpy as np
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.learner import DEFAULT_ANTECEDENT_RATE
 from evolabel.active.selection.random import random_moments
+from evolabel.stages.rules.stage import moving_antecedents_by
 
 
 def matched_budget(units: int, questions: int) -> float:
@@ -31,7 +32,7 @@ def learned(classifier: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, a
     touched, labels_given = asked.any(axis=1), np.where(asked, Y, np.nan)
     outputs = np.empty(Y.shape)
     borders = [0, *(np.flatnonzero(np.diff(touched)) + 1), len(X)]
-    with classifier.inner.any_model.trained().moving_antecedents_by(DEFAULT_ANTECEDENT_RATE):
+    with moving_antecedents_by(classifier.inner.any_model.trained(), DEFAULT_ANTECEDENT_RATE):
         for start, stop in pairwise(borders):
             rows = slice(start, stop)
             learns = touched[start]

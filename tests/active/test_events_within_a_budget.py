@@ -82,7 +82,7 @@ def test_answers_that_are_chosen_are_not_compared_with_those_of_all_rows():
     Y = (X[:, :2] + 0.3 * X[:, ::-1][:, :2] > 0.0).astype(float)
     classifier = EvolvingFuzzyClassifier().fit(X[:300], Y[:300]).partial_fit(X[300:800], Y[300:800])
     model = classifier.inner.model
-    assert model.rules.members.alarms[..., CALM_COUNT].min() > 400.0
+    assert model.drift.arrays.alarms[..., CALM_COUNT].min() > 400.0
     assert model.thresholds.arrays.alarms[:, CALM_COUNT].min() > 400.0
     learner = ActiveLearner(classifier, 0.5, "labels")
     n_answers = 0
@@ -91,7 +91,7 @@ def test_answers_that_are_chosen_are_not_compared_with_those_of_all_rows():
         learner.update(query, y if query.asked else None)
         n_answers += query.asked
     assert 0 < n_answers < 100
-    assert model.rules.members.alarms[..., CALM_COUNT].max() <= n_answers
+    assert model.drift.arrays.alarms[..., CALM_COUNT].max() <= n_answers
     assert model.thresholds.arrays.alarms[:, CALM_COUNT].max() <= n_answers
 
 

@@ -104,7 +104,7 @@ def test_few_questions_confirm_a_drift_while_answers_are_late(ahead, tmp_path):
     wrong = {learner.classifier.label_names_[0]: float(query.prediction[0] < 0.5)}
     learner.update(query, wrong)
     model = learner.classifier.inner.model
-    assert doubts(model.rules, 3, model.thresholds).tolist() == [1, 0, 0]
+    assert doubts(model).tolist() == [1, 0, 0]
     confirming = []
     for start in range(700, 1000, 50):
         rows, done = X[start : start + 50], 0
@@ -142,9 +142,9 @@ def test_pending_questions_about_other_labels_do_not_count():
         output = clf.decision_function(x[None])[0, 0]
         wrong = float(output < 0.5) if abs(output - 0.5) > 0.45 else y[0]
         clf.partial_fit(x[None], [[wrong, y[1]]])
-        if doubts(clf.inner.model.rules, 2, clf.inner.model.thresholds).any():
+        if doubts(clf.inner.model).any():
             break
-    assert doubts(clf.inner.model.rules, 2, clf.inner.model.thresholds).tolist() == [1, 0]
+    assert doubts(clf.inner.model).tolist() == [1, 0]
     assert len(learner.query(X[1000]).labels) == 2
 
 
@@ -173,7 +173,7 @@ def test_a_label_in_a_drift_is_asked_for_more_often_within_the_budget():
     Y = (X @ rng.normal(size=(4, 3)) > 0.3).astype(float)
     classifier = EvolvingFuzzyClassifier().fit(X[:300], Y[:300])
     learner = ActiveLearner(classifier, 0.2, "labels")
-    members = classifier.inner.model.trained().members
+    members = classifier.inner.model.drift.arrays
     asked, reasons = np.zeros((2, 3)), set()
     for i in range(300, 1800):
         if i == 1200:
@@ -200,7 +200,7 @@ def test_rows_without_an_answer_count_during_the_warm_up_too(stream, tmp_path):
             learner.save(tmp_path / "learner.zip")
             learner = ActiveLearner.load(tmp_path / "learner.zip")
             assert (learner.classifier.inner.model.rules is None) == (i == 200)
-    assert learner.classifier.inner.model.trained().members.clock[0] == 700
+    assert learner.classifier.inner.model.drift.arrays.clock[0] == 700
     assert learner.bucket.asked < 150
 
 
@@ -227,7 +227,7 @@ def share_of_probes(learner, stream):
 
 def in_drift(learner):
     """Let the first label of `learner` be in a drift, as an alarm would."""
-    members = learner.classifier.inner.model.trained().members
+    members = learner.classifier.inner.model.drift.arrays
     members.episode[0] = members.clock[0]
     return learner
 

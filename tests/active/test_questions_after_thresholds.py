@@ -18,7 +18,7 @@ def conjunction():
     X = np.random.default_rng(0).random((2600, 6))
     Y = ((X[:, 1] > 0.6) & (X[:, 4] < 0.5)).astype(float)[:, None]
     clf = EvolvingFuzzyClassifier().partial_fit(X[:2000], Y[:2000])
-    assert clf.inner.any_model.thresholds.has_say
+    assert clf.inner.any_model.thresholds.is_used
     return X, Y, clf
 
 
@@ -34,7 +34,7 @@ def test_ambiguity_is_that_of_the_final_output(conjunction, number):
     X, _, clf = conjunction
     strategy = ActiveLearner(copy.deepcopy(clf), 0.1, "labels", criteria=Ambiguity(), error_feedback=False).strategy
     model, rows = clf.inner.any_model, X[2000 : 2000 + number]
-    _, scores, _ = strategy._score(model, rows, strategy.selector, strategy._version(model), None)
+    scores = strategy._score(model, rows, strategy.selector, None).scores
     final = clf.decision_function(rows)
     np.testing.assert_allclose(scores.table, ambiguity_of(final), rtol=0, atol=1e-12)
 

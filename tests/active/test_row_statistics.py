@@ -10,8 +10,8 @@ from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.errors import StateError
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.storage.snapshot import take_apart
+from evolabel.model.stream_model import StreamModel
 from evolabel.streams import DriftingStream
 
 QUANTITIES = (

@@ -7,7 +7,7 @@ from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ParameterError
-from evolabel.model.pipeline import StreamModel
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules import slots
 from evolabel.streams import DriftingStream
 

@@ -20,7 +20,7 @@ from evolabel.adapters.dictionaries import (
 )
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
 from evolabel.core.options import PAPER_PROFILE
-from evolabel.stages.drift.mixture import mixed_answers
+from evolabel.core.rows import Rows
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}
 NEEDED = 20
@@ -141,11 +141,12 @@ def test_features_stay_if_none_has_shown_enough():
 
 def test_a_sample_of_unknown_features_is_answered_like_the_mean_and_teaches_nothing(model):
     state = pickle.dumps(model.estimator)
-    rules = model.estimator.inner.any_model.rules
-    missing = np.full((1, rules.n_features), np.nan)
-    mean = model.estimator.inner.any_model.calibration.probabilities(
-        mixed_answers(rules, rules.arrays.c[:1].copy(), missing).outputs
-    )[0]
+    inner = model.estimator.inner.any_model
+    rows = Rows(np.full((1, inner.n_features), np.nan))
+    rows.Z = inner.rules.arrays.c[:1].copy()
+    inner.rules.answer(rows)
+    inner.drift.answer(rows)
+    mean = inner.calibration.probabilities(rows.outputs)[0]
     for x in ({}, {"b": 1.0}, {"a": None}, {"a": float("nan"), "text": "red"}):
         assert [share[True] for share in model.predict_proba_one(x).values()] == mean.tolist()
         model.learn_one(x, {"on": True})

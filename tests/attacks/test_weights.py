@@ -118,7 +118,7 @@ def test_a_warm_up_whose_end_fails_goes_on_with_better_rows(rows, monkeypatch):
         raise np.linalg.LinAlgError("singular")
 
     with monkeypatch.context() as patched:
-        patched.setattr("evolabel.model.pipeline.StreamModel._end_warm_up", fail)
+        patched.setattr("evolabel.model.stream_model.StreamModel._end_warm_up", fail)
         with pytest.raises(np.linalg.LinAlgError):
             clf.partial_fit(X[19:20], Y[19:20])
     assert (clf.inner.any_model.warm_up.filled, clf.n_samples_seen_) == (19, 19)

@@ -93,19 +93,6 @@ def test_locked_rules_keep_such_weights_and_new_label_dimensions_stay_without_su
     )
 
 
-def test_a_rule_a_person_has_written_keeps_what_it_says():
-    X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=5).take(300)
-    base = EvolvingFuzzyClassifier(max_rules=50, threshold_rules=False).fit(X[:100], Y[:100])
-    hidden = Y[200:].copy()
-    hidden[:, 1] = np.nan
-    knows, other = base.sibling().partial_fit(X[100:200], Y[100:200]), base.sibling().partial_fit(X[200:], hidden)
-    number = other.rulebook.add("IF x0 IS very high THEN label0 UNLIKELY, label1 LIKELY")
-    slot = 1 + list(other.inner.any_model.rules.arrays.identity[1 : other.n_rules_ + 1]).index(number)
-    said = other.inner.any_model.rules.arrays.G[slot].copy()
-    united = copy.deepcopy(knows).merge(other).inner.any_model.rules
-    assert any(np.array_equal(said, G) for G in united.arrays.G[1 : united.n_rules + 1])
-
-
 @given(
     sides=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=4, max_size=4),
     profile=st.sampled_from(sorted(PROFILES)),

@@ -10,8 +10,8 @@ from small_rule_bases import NO_ROWS, NOTHING, learned, make_settings, make_stre
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rows import Batch
 from evolabel.engine.packed_state import pack
-from evolabel.model.loops.learn import learn_rows
 from evolabel.stages.rules.arrays import DONE, State
+from evolabel.stages.rules.loops.learn import learn_alone
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import fit_scaler
 
@@ -28,7 +28,7 @@ def test_raw_rows_are_scaled_and_learned():
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
     outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
     raw.learn_raw(Batch(X, Y, outputs=outs[0]), scaler)
-    assert learn_rows(*scaled.packed(), None, X, Z, NO_ROWS, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (
+    assert learn_alone(*scaled.packed(), Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (
         50,
         DONE,
     )

@@ -11,8 +11,7 @@ from evolabel.explain.answer_parts import AnswerParts, answer_parts, parts_lines
 from evolabel.explain.outcomes import distinct_outcomes, left_out, rule_outcomes
 from evolabel.explain.shortening import reference_rows
 from evolabel.stages.drift.arrays import LINEAR
-from evolabel.stages.drift.mixture import mixed_weights
-from evolabel.stages.rules.weights import answers
+from evolabel.stages.rules.weights import answers, weights_of_all
 
 pytestmark = pytest.mark.compiled
 
@@ -86,7 +85,7 @@ def test_claims_of_rules_are_what_the_model_answers(stream, seed):
 def test_labels_of_the_linear_part_are_claimed_by_no_rule():
     X, Y = line_that_turns(0)
     clf = learned(X, Y)
-    weights = clf.inner.trained_model.rules.mixer_weights[LINEAR]
+    weights = clf.inner.trained_model.drift.mixer_weights[LINEAR]
     assert weights.min() > 0.9
     assert [parts.linear for parts in clf.parts_.values()] == pytest.approx(weights.tolist())
     rules = clf.rules_
@@ -200,14 +199,14 @@ def test_fidelity_is_measured_against_the_answers_of_the_model():
     given = clf.describe(X[ROWS:], fidelity=1.0)
     kept = {len(rule.conditions) for rule in given}
     assert kept == {4}
-    own = answers(rules, model.scale(X[ROWS:]), mixed_weights(rules)).outputs >= 0.5
+    own = answers(rules, model.scale(X[ROWS:]), rules.beside.mixed(weights_of_all)).outputs >= 0.5
     assert given.fidelity.labels == pytest.approx((own == clf.predict(X[ROWS:])).mean())
     assert given.fidelity.labels < 0.99
     assert "of the labels as the whole model does, on 600 given rows.\n" in given.text
     assert given.to_dict()["fidelity"]["given_rows"] == 600
     drawn = reference_rows(model, seed=1)
     on = model.outputs(model.scaler.inverse(drawn)) >= 0.5
-    own = answers(rules, drawn, mixed_weights(rules)).outputs >= 0.5
+    own = answers(rules, drawn, rules.beside.mixed(weights_of_all)).outputs >= 0.5
     assert clf.describe(fidelity=1.0).fidelity.labels == pytest.approx((own == on).mean())
     assert "of the labels as the whole model does, on rows drawn from the rules.\n" in clf.rules_.text
     assert clf.rules_.to_dict()["fidelity"]["given_rows"] == 0

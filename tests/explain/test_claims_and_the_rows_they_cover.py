@@ -7,7 +7,6 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.answer_parts import recent_rows
 from evolabel.explain.outcomes import rule_outcomes, without_contradicted
-from evolabel.stages.drift.mixture import as_read
 from evolabel.words.condition_words import RuleCondition, printed_box
 from evolabel.words.terms import ANY, TERMS
 
@@ -29,7 +28,7 @@ def slow_walk(seed, rows=250, n_features=4):
 def kept_rows(clf):
     """The recent rows that the model keeps, in the units that sensors read now."""
     model = clf.inner.trained_model
-    return as_read(model.rules, recent_rows(model))
+    return model.drift.sensors.as_read(recent_rows(model))
 
 
 def in_the_printed_conditions(rule, X):

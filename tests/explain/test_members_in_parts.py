@@ -5,7 +5,6 @@ import pytest
 from following import bent_stream, classifier_of, flipped
 
 from evolabel.stages.drift.arrays import BORN, IS_ON, LINEAR, NEVER, OFFSET
-from evolabel.stages.drift.mixture import linear_scores
 from evolabel.stages.drift.part import linear_part
 
 pytestmark = pytest.mark.compiled
@@ -27,7 +26,7 @@ def at(moment):
         X, Y = moved_stream()
         clf = classifier_of(X, Y)
         clf.partial_fit(X[80 : MOMENTS[moment]], Y[80 : MOMENTS[moment]])
-        m = clf.inner.any_model.trained().members
+        m = clf.inner.any_model.drift.arrays
         assert (m.clock[BORN] == NEVER) == (moment == "before the fast member")
         assert moment != "trial" or m.trial[IS_ON]
         assert moment != "corrected" or m.views[OFFSET].any()
@@ -76,12 +75,12 @@ def test_the_linear_part_is_the_output_of_the_linear_member_times_its_weight(mom
     model = at(moment).inner.any_model
     rules = model.trained()
     for x in rows_with_gaps():
-        part, s = linear_part(model, x[None]), linear_scores(rules, x[None])[0]
-        weights = rules.mixer_weights[LINEAR]
-        output = 1.0 / (1.0 + np.exp(-rules.members.W @ s))
+        part, s = linear_part(model, x[None]), rules.beside.linear_scores(x[None])[0]
+        weights = rules.beside.mixer_weights[LINEAR]
+        output = 1.0 / (1.0 + np.exp(-rules.beside.arrays.W @ s))
         np.testing.assert_allclose(part.contributions.sum(axis=0), weights * output, rtol=0, atol=1e-13)
         np.testing.assert_allclose(part.rules_share, 1.0 - weights, rtol=0, atol=0)
-        signs = np.sign(part.contributions[:-1]) * np.sign(rules.members.W[:, :-1].T * s[:-1, None])
+        signs = np.sign(part.contributions[:-1]) * np.sign(rules.beside.arrays.W[:, :-1].T * s[:-1, None])
         assert (signs >= 0.0).all()  # a feature pushes the way its term of the logit does
 
 
@@ -91,11 +90,11 @@ def test_slopes_of_the_linear_part_are_those_of_the_output():
     rules = model.trained()
     x = moved_stream()[0][2310]
     part = linear_part(model, x[None])
-    weights = rules.mixer_weights[LINEAR]
+    weights = rules.beside.mixer_weights[LINEAR]
     for j in range(4):
         rows = np.tile(x, (2, 1))
         rows[:, j] += np.array([-1e-5, 1e-5])
-        outputs = weights / (1.0 + np.exp(-linear_scores(rules, rows) @ rules.members.W.T))
+        outputs = weights / (1.0 + np.exp(-rules.beside.linear_scores(rows) @ rules.beside.arrays.W.T))
         scaled = model.scale(rows)[:, j]
         np.testing.assert_allclose(part.slopes[j], (outputs[1] - outputs[0]) / (scaled[1] - scaled[0]), rtol=1e-3)
 
@@ -112,13 +111,13 @@ def test_the_linear_part_is_printed_where_it_has_a_weight():
     X, Y = linear_stream()
     clf = classifier_of(X, Y, max_rules=20)
     clf.partial_fit(X[80:], Y[80:])
-    weights = clf.inner.any_model.trained().mixer_weights[LINEAR]
+    weights = clf.inner.any_model.drift.mixer_weights[LINEAR]
     assert (weights > 0.3).any()
     text = str(clf.rules_)
     assert "Linear part" in text
     for c in range(2):
         assert (f"label{c} ({weights[c]:.0%} of its answers)" in text) == (weights[c] >= 0.01)
-    slopes = clf.inner.any_model.trained().members.W[:, :-1]
+    slopes = clf.inner.any_model.drift.arrays.W[:, :-1]
     c = int(np.argmax(weights))
     strongest = f"x{np.argmax(np.abs(slopes[c]))}"
     line = next(line for line in text.splitlines() if f"label{c} (" in line)
@@ -134,7 +133,7 @@ def test_the_linear_part_is_not_printed_where_it_has_none():
     Y[:, :] = (np.abs(X[:, :1] / X[:, 0].std()) > 0.7).astype(float)  # no line helps
     clf = classifier_of(X, Y, max_rules=20)
     clf.partial_fit(X[80:], Y[80:])
-    assert clf.inner.any_model.trained().mixer_weights[LINEAR].max() < 0.01
+    assert clf.inner.any_model.drift.mixer_weights[LINEAR].max() < 0.01
     assert "Linear part" not in str(clf.rules_)
     plain = classifier_of(X, Y, follow_drift=False)
     assert "Linear part" not in str(plain.rules_)

@@ -30,8 +30,8 @@ def drifted():
     X, Y = DriftingStream(n_features=5, n_labels=4, n_regions=4, drift_every=0, seed=4).take(1000)
     Y[700:, :2] = 1.0 - Y[700:, :2]
     clf = EvolvingFuzzyClassifier(max_rules=8).fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
-    clf.inner.any_model.rules.members.losses[:] = [[0.11], [0.1], [0.1]]  # the slow member has an advantage of 10 %
-    np.testing.assert_allclose(clf.inner.any_model.rules.mixer_weights, 1.0 / 3.0)
+    clf.inner.any_model.drift.arrays.losses[:] = [[0.11], [0.1], [0.1]]  # the slow member has an advantage of 10 %
+    np.testing.assert_allclose(clf.inner.any_model.drift.mixer_weights, 1.0 / 3.0)
     return clf
 
 

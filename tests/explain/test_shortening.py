@@ -17,9 +17,8 @@ from evolabel.explain.shortening import (
     reference_rows,
     shorten,
 )
-from evolabel.stages.drift.mixture import mixed_weights
 from evolabel.stages.rules.relevance import feature_relevance, squared_correlations
-from evolabel.stages.rules.weights import answers
+from evolabel.stages.rules.weights import answers, weights_of_all
 from evolabel.streams import DriftingStream
 
 PROFILES = [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper]
@@ -43,8 +42,7 @@ def outputs(model, rows, length):
 
 def of_rules(model, rows):
     """What the rules of the model answer, without the linear member, which is not shortened."""
-    rules = model.trained()
-    return answers(rules, rows, mixed_weights(rules)).outputs
+    return answers(model.trained(), rows, model.drift.mixed(weights_of_all)).outputs
 
 
 def test_rules_that_drop_nothing_answer_as_those_of_the_model(model, rows):

@@ -12,9 +12,8 @@ from small_rule_bases import assert_close
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, joined, keep_features
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.storage.snapshot import put_together, take_apart
-from evolabel.stages.drift.stage import FollowingRules
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.scaling.stage import fit_scaler
@@ -73,8 +72,8 @@ def always_missed(model, X, Y, **changes):
     twin = model_of(X, Y, **changes)
     rules, twin.scaler = twin.trained(), model.scaler
     rules.settings = twin.settings()
-    if isinstance(rules, FollowingRules):
-        rules.scaler = twin.scaler
+    if rules.beside is not None:
+        rules.beside.scaler = twin.scaler
     return twin
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.start.first_model import STAGES
+from evolabel.model.stream_model import StreamModel
 from evolabel.streams import DriftingStream
 
 X, Y = DriftingStream(n_features=5, n_labels=3, seed=4).take(120)

@@ -6,7 +6,7 @@ import pytest
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.evaluate import partial_accuracy
-from evolabel.model.pipeline import StreamModel
+from evolabel.model.stream_model import StreamModel
 from evolabel.streams import DriftingStream
 
 # Partial accuracy of five windows of 200 samples each, the warm-up in the first, by `follow_drift` and `local_ridge`.

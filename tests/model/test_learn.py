@@ -24,9 +24,9 @@ from small_rule_bases import (
 )
 
 from evolabel.core.rows import Batch
-from evolabel.model.loops import learn as learn_module
 from evolabel.stages.rules.arrays import DONE, DUE, INACTIVE, NOVEL
 from evolabel.stages.rules.loops import consequents as consequents_module
+from evolabel.stages.rules.loops import learn as learn_module
 from evolabel.stages.rules.stage import RuleBase
 
 consequents, learn = CallableKernels(consequents_module), CallableKernels(learn_module)
@@ -123,8 +123,8 @@ def test_why_the_loop_comes_back():
         tried = copy.deepcopy(base)
         tried.settings = settings
         flags = {"structure": True, "consequents": True, "born": False}
-        return learn_module.learn_rows(
-            *tried.packed(), None, Z, Z[:rows], NO_ROWS, Y[:rows], NOTHING, NO_ROWS, 1.0, *flags.values(), NO_ROWS
+        return learn_module.learn_alone(
+            *tried.packed(), Z[:rows], Y[:rows], NOTHING, NO_ROWS, 1.0, *flags.values(), NO_ROWS
         )
 
     calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)

@@ -20,8 +20,8 @@ from small_rule_bases import (
 
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.start.batch_phase import initialise
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.streams import DriftingStream
 

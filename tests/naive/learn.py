@@ -1,4 +1,4 @@
-"""Twins of `model.loops.learn` and `rules.loops.consequents`: the whole loop, weights solved anew at every answer."""
+"""Twins of `stages.rules.loops.learn` and `consequents` beside it: the whole loop, weights solved at every answer."""
 
 import numpy as np
 

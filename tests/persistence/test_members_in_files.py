@@ -48,7 +48,7 @@ def test_a_stored_model_goes_on_with_the_same_bits(moment, tmp_path):
     X, Y = stream()
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:rows], Y[80:rows])
-    assert is_it(clf.inner.any_model.trained().members)
+    assert is_it(clf.inner.any_model.drift.arrays)
     clf.save(tmp_path / "model")
     twin = EvolvingFuzzyClassifier.load(tmp_path / "model")
     assert state_of(twin.inner.any_model) == state_of(clf.inner.any_model)

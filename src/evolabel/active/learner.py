@@ -538,7 +538,7 @@ class ActiveLearner:
             self._close(query)
         answered = None if answer is None else answer.answered
         if self.bucket.budget < 1.0 and self.ledger.has_no_answer:
-            restart_alarms(model.rules, model.thresholds)
+            restart_alarms(model)
         self.ledger.answer(query, answered)
         if query.asked or answer is not None:
             self.strategy.context.record_answer(model, query, answered)

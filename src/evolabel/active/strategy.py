@@ -198,7 +198,7 @@ class QueryStrategy:
         """Labels that answers contradict more often than questions about sure outputs of them are pending."""
         counted = self._counted_by is not None and self._counted_by.model is model  # else they are about other labels
         pending = reversed(self.pending.values()) if counted else ()
-        return priorities.labels_to_confirm(doubts(model.rules, model.n_labels, model.thresholds), pending)
+        return priorities.labels_to_confirm(doubts(model), pending)
 
     def _has_priorities(self, model: Model, selector: Selector) -> bool:
         """Whether labels in a drift are asked for first, and some questions drawn at random.

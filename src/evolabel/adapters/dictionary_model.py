@@ -7,10 +7,9 @@ import numpy as np
 from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, Rows
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.start.cold_start import WarmUp
-from evolabel.stages.drift.mixture import mixed_answers
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.memory_need import check_memory
 from evolabel.typing import FloatArray
@@ -103,8 +102,11 @@ class DictionaryModel:
         if model is None:
             return np.empty(0)
         if model.warm_up is None and np.isnan(sample).all():
-            rules = model.trained()
-            return mixed_answers(rules, rules.arrays.c[:1, : model.n_features].copy(), sample).outputs.ravel()
+            rows, rules = Rows(sample), model.trained()
+            rows.Z = rules.arrays.c[:1, : model.n_features].copy()
+            rules.answer(rows)
+            model.drift.answer(rows)
+            return rows.outputs.ravel()
         return model.outputs(sample).ravel()
 
     def _learn(self, model: Model, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:

@@ -6,6 +6,6 @@ what is broken, what was expected and what to do. Objects are copied (`copy.deep
 
 from evolabel.checks.learners import check_learner
 from evolabel.checks.questions import check_criterion, check_selector
-from evolabel.checks.stages import check_member, check_refiner
+from evolabel.checks.stages import check_stage
 
-__all__ = ["check_criterion", "check_learner", "check_member", "check_refiner", "check_selector"]
+__all__ = ["check_criterion", "check_learner", "check_selector", "check_stage"]

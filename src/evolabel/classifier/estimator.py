@@ -48,7 +48,7 @@ from evolabel.errors import DataError, DataTypeError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_drift import LabelDrift, label_drifts
 from evolabel.model.merge import empty_like, merge
-from evolabel.model.pipeline import CHUNK
+from evolabel.model.stream_model import CHUNK
 from evolabel.stages.calibration.loops.maps import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.stages.rules.memory_need import check_memory
@@ -721,7 +721,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         """
         fitted, names = self._state.fitted_model(), self._state.targets.names
         model = fitted.answering() or fitted
-        return dict(zip(names, label_drifts(model.rules, len(names), model.thresholds), strict=True))
+        return dict(zip(names, label_drifts(model), strict=True))
 
     @property
     @exclusive

@@ -30,12 +30,12 @@ from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.core.options import Options, option_names
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.start.first_model import FEWEST_ROWS
-from evolabel.stages.drift.mixture import corrected
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.memory_need import check_memory
+from evolabel.stages.rules.stage import moving_antecedents_by
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
@@ -336,7 +336,9 @@ class ClassifierInner:
         if rows_without_features(rows) is not None:
             rates = model.base_rates()[None]
             return explain_empty(model, rows[0], *names, **self.state.row_decisions(rates, threshold))
-        read = rows if model.rules is None else corrected(model.rules, rows)  # a sensor that has moved is no news
+        read = (
+            rows if model.rules is None else model.drift.sensors.corrected(rows)
+        )  # a sensor that has moved is no news
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.columns, unseen)
         outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
         outputs = outputs if correction is None else correction.of(outputs)
@@ -389,7 +391,7 @@ class ClassifierInner:
             if rules is None:
                 state.learn(batch)
             else:
-                with rules.moving_antecedents_by(antecedent_rate), model.calibration.counting(counted):
+                with moving_antecedents_by(rules, antecedent_rate), model.calibration.counting(counted):
                     state.learn(batch)
         except BaseException:
             model.advance(counted_before)

@@ -9,7 +9,7 @@ import numpy as np
 from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
 from evolabel.core.events import Event
 from evolabel.errors import DataError
-from evolabel.model.pipeline import StreamModel
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.stages.written_rules.edits import rule_edits
 from evolabel.stages.written_rules.edits.inverse import InverseEdit, inverse_of_last, take_back

@@ -14,7 +14,7 @@ from evolabel._utils.validation import check_number
 from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
 from evolabel.errors import StateError
-from evolabel.model.pipeline import StreamModel
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.decisions.class_weights import decide_weighted, weighted_thresholds
 from evolabel.stages.decisions.known_sets import KnownSets
 from evolabel.typing import BoolArray, FloatArray

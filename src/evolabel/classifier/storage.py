@@ -13,10 +13,10 @@ from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.array_checks import inside
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.model.storage.snapshot import put_together, read_weights, take_apart
+from evolabel.model.stream_model import StreamModel
 from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file
 from evolabel.persistence.schemas import remedy
 from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of

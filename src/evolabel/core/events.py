@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from evolabel._utils.text import change_text
 from evolabel.errors import DataError
@@ -148,6 +148,23 @@ class RuleNames:
         """Add the `name` of a rule that was copied from another rule base; if it is taken, its number is appended."""
         if name is not None:
             self.names[rule] = name if name not in self.names.values() else f"{name} ({rule})"
+
+
+class EventLog(Protocol):
+    """Takes the events of all stages, numbers rules, and has their names."""
+
+    rule_names: RuleNames
+
+    def new_number(self) -> int:
+        """Return the number of a new rule."""
+
+    def log(
+        self, kind: str, rule: int | None, other: int | None, note: str = "", *, sample: int | None = None, **about: Any
+    ) -> None:
+        """Append an `Event` of this `kind`, about a `rule`, an `other` one, a label or a feature.
+
+        It belongs to the `sample`, by default the last one that was learned.
+        """
 
 
 def give_name(rule_names: RuleNames, rule: int, name: str) -> None:

@@ -1,4 +1,4 @@
-"""`Batch`: rows with their labels and weights, checked, as everything between classifier and kernels takes them."""
+"""`Batch`: rows with labels and weights, checked, as they come to a model; `Rows`: on their way through its stages."""
 
 from typing import NamedTuple
 
@@ -8,6 +8,12 @@ from evolabel.typing import BoolArray, FloatArray, IntArray
 
 NO_WEIGHTS = np.empty(0)
 NOT_GIVEN = np.empty((0, 0))
+NO_CONSEQUENTS = np.empty((0, 0, 0))
+NO_EPISODES = np.empty(0, np.int64)
+
+
+_NO_MOMENTS = np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64)
+_NO_TERMS = NOT_GIVEN, NOT_GIVEN, NOT_GIVEN
 
 
 class Batch(NamedTuple):
@@ -51,10 +57,72 @@ class Batch(NamedTuple):
         return sure * np.minimum(self.weights, 1.0)[:, None] if len(self.weights) else sure
 
 
-class Memberships(NamedTuple):
-    """Position of rows among the rules, both arrays (n, C)."""
+class Rows:
+    """Rows on their way through the stages: each stage reads what earlier ones have written.
 
-    psi: FloatArray
-    """Normalised memberships, eq. (2)."""
-    D: FloatArray
-    """Mean squared distances."""
+    Parameters
+    ----------
+    X : array (n, p)
+        Raw features, NaN where they are missing.
+    Y, weights, confidences : array
+        As in a `Batch`; empty where the rows are only answered.
+    outputs : array (n, K)
+        Receives the outputs.
+
+    Attributes
+    ----------
+    read : array (n, p)
+        `X`, with the readings of sensors that moved corrected.
+    Z : array (n, p)
+        `read`, scaled.
+    psi, D : array (n, C)
+        Memberships of the rows in the rules, eq. (2), and mean squared distances to them.
+    W : array (1 + C, K, q)
+        Consequents of all rules, where they were formed for many rows; else empty.
+    moments, terms : tuple of arrays
+        Of `stages.rules.weights.answers`, where questions are scored; else empty.
+    n_rows : int or None
+        Rows of the stream up to the last of these; None where they are not counted.
+    episode : array (K,)
+        Row of the stream at which each label has drifted, -1 while it is calm.
+    drifts_ended : array (K,) or None
+        Labels whose drifts are ended by the stage that has set it, and not by the drift stage.
+    """
+
+    __slots__ = (
+        "D",
+        "W",
+        "X",
+        "Y",
+        "Z",
+        "confidences",
+        "drifts_ended",
+        "episode",
+        "moments",
+        "n_rows",
+        "outputs",
+        "psi",
+        "read",
+        "terms",
+        "weights",
+    )
+
+    def __init__(
+        self,
+        X: FloatArray,
+        Y: FloatArray = NOT_GIVEN,
+        weights: FloatArray = NO_WEIGHTS,
+        confidences: FloatArray = NOT_GIVEN,
+        *,
+        outputs: FloatArray = NOT_GIVEN,
+        W: FloatArray = NO_CONSEQUENTS,
+        moments: tuple[FloatArray, FloatArray, IntArray] = _NO_MOMENTS,
+        terms: tuple[FloatArray, FloatArray, FloatArray] = _NO_TERMS,
+    ) -> None:
+        self.X = self.read = X
+        self.Y, self.weights, self.confidences = Y, weights, confidences
+        self.Z = self.psi = self.D = NOT_GIVEN
+        self.outputs, self.W, self.moments, self.terms = outputs, W, moments, terms
+        self.n_rows: int | None = None
+        self.episode = NO_EPISODES
+        self.drifts_ended: BoolArray | None = None

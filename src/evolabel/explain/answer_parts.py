@@ -13,7 +13,6 @@ import numpy as np
 
 from evolabel._utils.text import one_line
 from evolabel.explain.shortening import reference_rows
-from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.protocols import Model
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, SAY
 from evolabel.typing import BoolArray, FloatArray
@@ -74,7 +73,7 @@ def answer_parts(model: Model | None, n_labels: int) -> list[AnswerParts]:
     """Return the shares of the answers of `model` for each of `n_labels` labels; all 0 where it is None."""
     if model is None or model.rules is None:
         return [AnswerParts()] * n_labels
-    linear = model.rules.mixer_weights[-1] if isinstance(model.rules, FollowingRules) else np.zeros(n_labels)
+    linear = model.drift.mixer_weights[-1]
     trees, written = _share_of_trees(model), _share_of_written(model)
     members = (1.0 - trees) * (1.0 - written)
     shares = np.stack([members * (1.0 - linear), members * linear, trees * (1.0 - written), written])

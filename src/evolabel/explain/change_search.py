@@ -17,7 +17,6 @@ from evolabel.explain.changed_rows import (
     sized_change,
     turned_value,
 )
-from evolabel.stages.drift.mixture import as_read
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stream_terms import scaled_moments
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -151,5 +150,5 @@ def _moved(model: Model, x: FloatArray, moves: list[tuple[int, float]]) -> Float
     places = np.arange(len(moves)), [j for j, _ in moves]
     scores[places] = [score for _, score in moves]
     rows = np.repeat(x[None], len(moves), axis=0)
-    rows[places] = as_read(model.trained(), model.scaler.inverse(scores))[places]
+    rows[places] = model.drift.sensors.as_read(model.scaler.inverse(scores))[places]
     return rows

@@ -11,17 +11,15 @@ from evolabel.explain.novelty_check import check_novelty
 from evolabel.explain.prediction import Explanation
 from evolabel.explain.shortening import Threshold
 from evolabel.model.label_drift import labels_in_drift
-from evolabel.stages.drift.mixture import corrected
 from evolabel.stages.drift.part import linear_part
 from evolabel.stages.feedback.stage import Correction
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.part import rule_part
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.stream_terms import stream_terms
-from evolabel.stages.sensors.stage import sensor_corrections
 from evolabel.stages.threshold_rules.path import threshold_paths
 from evolabel.stages.threshold_rules.read_trees import tree_reader
-from evolabel.stages.written_rules.words import deciding_rules, edges_to_cross, refined_parts
+from evolabel.stages.written_rules.words import deciding_rules, edges_to_cross
 from evolabel.typing import FloatArray
 
 Correct = Callable[[FloatArray], Correction | None]
@@ -68,8 +66,9 @@ def explain_sample(
         parts *= linear.rules_share
         slopes = linear.rules_share * slopes + linear.slopes
         plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
-    real, names = corrected(rules, x), (feature_names, label_names)
-    added, said = refined_parts(model, real, plain)
+    real, names = model.drift.sensors.corrected(x), (feature_names, label_names)
+    refined = model.refined_parts(real, plain)
+    added, said = (refined.get(name, np.zeros(len(plain))) for name in ("threshold_rules", "written_rules"))
     correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
     if correction is not None:
         feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
@@ -98,13 +97,13 @@ def explain_sample(
         linear=None if linear is None else linear.contributions,
         feedback=feedback,
         n_seen=rules.n_seen,
-        corrections=sensor_corrections(rules, feature_names),
+        corrections=model.drift.sensors.corrections(feature_names),
         paths=paths,
         deciding=deciding,
         probabilities=model.calibration.probabilities(outputs[None])[0],
         unfamiliar=unfamiliar,
         together=together,
-        drifts=labels_in_drift(rules, label_names, model.thresholds),
+        drifts=labels_in_drift(model, label_names),
     )
 
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from evolabel._utils.text import one_line
 from evolabel.explain.answer_parts import AnswerParts
-from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.protocols import Model
-from evolabel.stages.sensors.stage import sensor_corrections
 from evolabel.words.condition_words import driver_words
 from evolabel.words.corrected_names import Corrections, correction_note
 from evolabel.words.markup import escape, markdown_text
@@ -77,10 +75,9 @@ def read_linear_rule(
 
     `parts` are the shares of its answers, label by label.
     """
-    rules = model.rules
-    if not isinstance(rules, FollowingRules):
+    if model.rules is None or model.drift.linear is None:
         return None
-    slopes = rules.members.W[:, :-1]
+    slopes = model.drift.linear[:, :-1]
     labels = []
     for c, name in enumerate(label_names):
         strongest = np.argsort(-np.abs(slopes[c]), kind="stable")[:_MAX_FEATURES]
@@ -88,7 +85,7 @@ def read_linear_rule(
         labels.append(LinearLabel(name, parts[c].linear, effects))
     texts = frozenset[str]() if model.scaler is None else text_features(feature_names, model.scaler.binary)
     worded = texts | flag_features(feature_names)
-    return LinearRule(tuple(labels), sensor_corrections(rules, feature_names), worded)
+    return LinearRule(tuple(labels), model.drift.sensors.corrections(feature_names), worded)
 
 
 def _lines(rule: LinearRule) -> list[str]:

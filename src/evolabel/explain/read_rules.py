@@ -18,11 +18,10 @@ from evolabel.explain.outcomes import (
 )
 from evolabel.explain.rules import Rule, RuleSet
 from evolabel.explain.shortening import Decide
-from evolabel.stages.drift.mixture import as_read, mixed_label_shares
 from evolabel.stages.protocols import Model
+from evolabel.stages.rules.label_rates import label_shares
 from evolabel.stages.rules.stream_terms import readings, scaled_moments, stream_terms
 from evolabel.stages.scaling.words import shares_on
-from evolabel.stages.sensors.stage import sensor_corrections
 from evolabel.stages.threshold_rules.arrays import LEARNED
 from evolabel.stages.threshold_rules.read_trees import LONG_ENOUGH, TreeReader, tree_reader
 from evolabel.stages.written_rules.words import read_written_rules
@@ -98,10 +97,10 @@ class _Claims:
     ) -> None:
         self.model, self.labels, self.parts, self._decide = model, labels, parts, decide
         self.parts_by_name = dict(zip(labels, parts, strict=True))
-        self._shares = mixed_label_shares(model.trained())
+        self._shares = model.drift.mixed(label_shares)
         usual, self.n_usual = recent_shares(model)
         self._usual = np.where(np.isnan(usual), self._shares[0], usual)
-        recent = _rows_and_labels(model, decide, as_read(model.trained(), recent_rows(model)))
+        recent = _rows_and_labels(model, decide, model.drift.sensors.as_read(recent_rows(model)))
         given = None if rows is None else _rows_and_labels(model, decide, rows)
         self._known = [recent] if given is None else [given, recent]
         self._drawn = _drawn_rows(model)
@@ -166,7 +165,7 @@ def _drawn_rows(model: Model) -> FloatArray:
     assert scaler is not None
     slots = np.repeat(np.arange(1, rules.n_rules + 1), _DRAWN_ROWS)
     Z = shortening.rows_of_slots(model, slots, np.random.default_rng(2))
-    return np.ascontiguousarray(as_read(rules, scaler.inverse(Z))).reshape(rules.n_rules, _DRAWN_ROWS, -1)
+    return np.ascontiguousarray(model.drift.sensors.as_read(scaler.inverse(Z))).reshape(rules.n_rules, _DRAWN_ROWS, -1)
 
 
 def _fidelity(short: shortening.ShortRules, rows: FloatArray | None, decide: Decide) -> shortening.Fidelity:
@@ -229,13 +228,13 @@ def _views(
     contrast = np.abs(scaled - a.c[0, : model.n_features]) / spread
     width = scaled_moments(model)[1]
     evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(rules.n_rules + 1)])
-    corrections = sensor_corrections(rules, names)
+    corrections = model.drift.sensors.corrections(names)
     scale = width[:, None] if relevant is None else width[:, None] * relevant.T
     activity = evidence[1:] / max(evidence[1:].sum(), 1e-300) if learned else found.activity
     kept = short.kept
     for i in range(rules.n_rules):
         slot = i + 1
-        weights, r = rules.weights(slot), np.append(scaled[i], 1.0)
+        weights, r = model.drift.weights(slot), np.append(scaled[i], 1.0)
         drivers = strongest_drivers(weights[:-1] * scale, names)
         conditions = tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in kept[i].tolist())
         rule = Rule(

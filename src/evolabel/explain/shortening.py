@@ -18,7 +18,6 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from evolabel._utils.text import counted
-from evolabel.stages.drift.mixture import as_read
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules import inverses
 from evolabel.stages.rules.loops.memberships import MIN_MEMBERSHIP
@@ -129,7 +128,7 @@ def at_one_half(outputs: FloatArray) -> BoolArray:
 def answers_to(model: Model, Z: FloatArray) -> FloatArray:
     """Return the final outputs of `model`, of all its parts, for the scaled rows `Z`."""
     assert model.scaler is not None
-    return model.outputs(np.ascontiguousarray(as_read(model.trained(), model.scaler.inverse(Z))))
+    return model.outputs(np.ascontiguousarray(model.drift.sensors.as_read(model.scaler.inverse(Z))))
 
 
 def shorten(
@@ -274,6 +273,5 @@ def mixed_outputs(model: Model, distances: FloatArray, local: FloatArray) -> Flo
 
 def local_outputs(model: Model, Z: FloatArray) -> FloatArray:
     """Return the outputs of every rule of `model` alone for the scaled rows `Z`, (rows, rules, n_labels)."""
-    rules = model.trained()
     R = np.column_stack([Z, np.ones(len(Z))])
-    return np.stack([R @ rules.weights(slot) for slot in range(1, rules.n_rules + 1)], axis=1)
+    return np.stack([R @ model.drift.weights(slot) for slot in range(1, model.trained().n_rules + 1)], axis=1)

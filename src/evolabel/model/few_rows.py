@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evolabel.core.rows import Rows
 from evolabel.core.sizes import check_rows
 from evolabel.engine.compile import direct_by_profile
 from evolabel.model.loops.answer import answer_few
+from evolabel.model.pipeline import refiners
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
 from evolabel.typing import FloatArray
@@ -31,18 +33,21 @@ def answer_few_rows(
     The bits of the outputs are those of `model.outputs`, if `W` is empty or holds its weights. `moments` are those of
     the quadratic forms t.
     """
-    rules, thresholds, written = model.trained(), model.thresholds, model.written
+    rules, trees = model.trained(), model.thresholds
     assert model.scaler is not None
-    p, K, n, members = rules.n_features, rules.n_labels, len(X), rules.packed_members
+    p, K, n, members = rules.n_features, rules.n_labels, len(X), model.drift.packed
     check_rows(X, p)
     Z, read = np.empty((2, n, p))
     f, fast = np.empty((2, n, K))
     psi, D = np.empty((2, n, rules.n_rules))
     terms = VarianceTerms(*np.zeros((3, n, rules.n_rules)))
     state, paper = rules.packed()
-    trees = None if thresholds is None else thresholds.packed
+    packed_trees = None if trees is None else trees.packed
     scratch = Z, fast, np.empty((n, p + 1))
-    _answer_few(state, paper, members, trees, model.scaler.knots, W, moments, terms, scratch, X, read, f, psi, D)
-    if len(written):
-        f = written.answer_in_place(X if members is None else read, f)
-    return FewAnswers(f, psi, D, terms)
+    _answer_few(state, paper, members, packed_trees, model.scaler.knots, W, moments, terms, scratch, X, read, f, psi, D)
+    rows = Rows(X, outputs=f)
+    rows.read = X if members is None else read
+    for stage in refiners(model):
+        if stage is not trees:
+            stage.answer(rows)
+    return FewAnswers(rows.outputs, psi, D, terms)

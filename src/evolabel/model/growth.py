@@ -14,11 +14,11 @@ import numpy as np
 
 from evolabel.core.schema import of_features
 from evolabel.model.seen_ranges import moved_ranges, no_ranges
-from evolabel.stages.drift.adapting import derive_inverses, fade_to_present, restart_blocks, take_members
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules import fast_sums, inverses, slots
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RuleArrays, Settings, allocate
 from evolabel.stages.rules.loops.moments import derive_inverse_variance
+from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, fit_scaler
 from evolabel.typing import FloatArray, IntArray
@@ -52,7 +52,7 @@ def keep_features(model: Model, kept: IntArray) -> None:
     rules = model.trained()
     for slot in range(rules.n_rules + 1):
         inverses.upkeep(slot, rules.arrays, rules.settings)
-    derive_inverses(rules)
+    derive_inverses(model.drift.with_sums)
 
 
 def joined(scalers: Sequence[Scaler]) -> Scaler:
@@ -68,18 +68,18 @@ def joined(scalers: Sequence[Scaler]) -> Scaler:
 
 def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     """Keep these features; those the scaler has beyond them are new."""
-    rules, p = model.trained(), len(scaler.used)
+    rules, drift, p = model.trained(), model.drift, len(scaler.used)
     settings = model.settings_for(scaler)
     blocks_differ = settings.memory != rules.settings.memory
     if blocks_differ:
-        fade_to_present(rules)
-    changed = model.new_rules(scaler, settings)
+        drift.fade_to_present()
+    changed = model.start_rules(scaler, settings)
     changed.arrays = _moved(rules, kept, settings)
-    take_members(changed, rules, kept)
+    model.drift.take_features(drift, kept)
     if blocks_differ:
-        restart_blocks(changed)
+        model.drift.restart_blocks()
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
-    model.n_features, model.scaler, model.rules = p, scaler, changed
+    model.n_features = p
     model.ranges = moved_ranges(model.ranges, kept, p)
     if model.thresholds is not None:
         model.thresholds.change_features(kept, p, changed)

@@ -3,21 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, nan
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.stages.drift.arrays import N_REVERSED
 from evolabel.stages.drift.loops.alarm import CALM_COUNT, CALM_MEAN, IS_RAISED, ODDS, SHORT_MEAN
-from evolabel.stages.drift.stage import LABEL_EVENTS, FollowingRules
-from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.drift.stage import LABEL_EVENTS
+from evolabel.stages.protocols import Model
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.typing import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from evolabel.stages.threshold_rules.stage import ThresholdRules
-
-MEMBERS = ("slow", "fast", "linear")  # as the rows of `FollowingRules.mixer_weights`
+MEMBERS = ("slow", "fast", "linear")  # as the rows of `Drift.mixer_weights`
 
 # Odds of an alarm from which on its label is doubted; the n-th power counts as n contradictions. Nine drifting streams,
 # 10 % of the labels, seeds 3 to 5: never .868 (a flipped label is noticed after 321 rows), 3: .871 (32 rows), 6: .875
@@ -26,7 +21,7 @@ _DOUBT = 6.0
 
 _DOUBT_OF_TREE = 1.6  # the same of the odds against a tree, which one sure answer multiplies by up to 1.8
 
-_OF_MIXTURE = 1  # index of the alarms of the outputs in `MemberArrays.alarms`
+_OF_MIXTURE = 1  # index of the alarms of the outputs in `Drift.alarms`
 
 
 def _slow_alone() -> Mapping[str, float]:
@@ -68,64 +63,61 @@ class LabelDrift:
         return f"{self.state}{since}, error {self.error:.3f} (calm {self.calm_error:.3f}); {shares}"
 
 
-def label_drifts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRules | None" = None) -> list[LabelDrift]:
-    """Return the state of each of `n_labels` labels of `rules`; errors are those of `thresholds` where they are used.
+def label_drifts(model: Model) -> list[LabelDrift]:
+    """Return the state of each label of `model`; errors are those of threshold rules where they are used.
 
     Without rules (before the first model) every label is calm. Where drift is not followed the slow member answers, and
-    a label can be in a drift that `thresholds` have noticed.
+    a label can be in a drift that threshold rules have noticed.
     """
-    last = {} if rules is None else {e.label: e for e in rules.events if e.kind in LABEL_EVENTS.values()}
-    states = [(last[label].kind, last[label].sample) if label in last else ("calm", None) for label in range(n_labels)]
-    if not isinstance(rules, FollowingRules):
-        return [LabelDrift(*state) for state in states]
-    weights, drifts = rules.mixer_weights.T.tolist(), []
-    for label, (kind, since) in enumerate(states):
-        shares = dict(zip(MEMBERS, weights[label], strict=True))
-        alarm = rules.members.alarms[_OF_MIXTURE, label]
+    if model.rules is None:
+        return [LabelDrift()] * model.n_labels
+    last = {e.label: e for e in model.rules.events if e.kind in LABEL_EVENTS.values()}
+    trees, drift, drifts = model.thresholds, model.drift, []
+    weights, alarms = drift.mixer_weights.T.tolist(), drift.alarms[_OF_MIXTURE]
+    for label, alarm in enumerate(alarms):
+        kind, since = (last[label].kind, last[label].sample) if label in last else ("calm", None)
         answers = alarm[CALM_COUNT] > 0.0  # before, there was only the initial batch
-        if answers and thresholds is not None and thresholds.arrays.gate[label, IS_OPEN] > 0.0:
-            alarm = thresholds.arrays.alarms[label]
-        drifts.append(LabelDrift(kind, since, *_errors(alarm), shares))
+        used = alarm
+        if answers and trees is not None and trees.arrays.gate[label, IS_OPEN] > 0.0:
+            used = trees.arrays.alarms[label]
+        shares = dict(zip(MEMBERS, weights[label], strict=True))
+        drifts.append(LabelDrift(kind, since, *_errors(used), shares))
     return drifts
 
 
-def labels_in_drift(
-    rules: RuleBase | None, names: Sequence[str], thresholds: "ThresholdRules | None"
-) -> dict[str, int]:
-    """Return the labels, of these `names`, that are in a drift, each with the row at which this was noticed."""
-    drifts = zip(names, label_drifts(rules, len(names), thresholds), strict=True)
+def labels_in_drift(model: Model, names: Sequence[str]) -> dict[str, int]:
+    """Return the labels of `model`, of these `names`, that are in a drift, with the row at which this was noticed."""
+    drifts = zip(names, label_drifts(model), strict=True)
     return {name: drift.since for name, drift in drifts if drift.state == "drift" and drift.since is not None}
 
 
-def doubts(rules: RuleBase | None, n_labels: int, thresholds: "ThresholdRules | None") -> IntArray:
-    """Return by how many answers sure outputs of each of `n_labels` labels are contradicted.
+def doubts(model: Model) -> IntArray:
+    """Return by how many answers sure outputs of each label of `model` are contradicted, (K,).
 
-    This is the logarithm of the odds, rounded down: to the base `_DOUBT` of those of the alarms of `rules` that are not
-    raised, and to the base `_DOUBT_OF_TREE` of those against the trees of `thresholds` that answer.
+    This is the logarithm of the odds, rounded down: to the base `_DOUBT` of those of the alarms that are not raised,
+    and to the base `_DOUBT_OF_TREE` of those against the threshold rules that answer.
     """
-    odds = np.zeros(n_labels)
-    if isinstance(rules, FollowingRules):
-        alarms = rules.members.alarms
-        odds = np.where(alarms[..., IS_RAISED] == 0.0, alarms[..., ODDS], 0.0).max(axis=0)
+    if model.rules is None:
+        return np.zeros(model.n_labels, np.int64)
+    alarms, trees = model.drift.alarms, model.thresholds
+    odds = np.where(alarms[..., IS_RAISED] == 0.0, alarms[..., ODDS], 0.0).max(axis=0)
     found = np.log(np.maximum(odds, 1.0)) // log(_DOUBT)
-    if thresholds is not None:
-        t = thresholds.arrays
+    if trees is not None:
+        t = trees.arrays
         against = np.where(t.gate[:, IS_OPEN] > 0.0, t.against, 0.0)
         found = np.maximum(found, np.log(np.maximum(against, 1.0)) // log(_DOUBT_OF_TREE))
     return np.asarray(found, np.int64)
 
 
-def restart_alarms(rules: RuleBase | None, thresholds: "ThresholdRules | None") -> None:
-    """Reset the alarms of `rules` and `thresholds` that are not raised: the next answers are chosen in another way.
+def restart_alarms(model: Model) -> None:
+    """Reset the alarms of `model` that are not raised: the next answers are chosen in another way.
 
     Labels that are asked for are harder than those of all rows; their losses are compared with each other.
     """
-    if isinstance(rules, FollowingRules):
-        calm = rules.members.alarms[..., IS_RAISED] == 0.0
-        rules.members.alarms[calm] = 0.0
-        rules.members.reversal[:N_REVERSED, calm[_OF_MIXTURE]] = 0.0
-    if thresholds is not None:
-        t = thresholds.arrays
+    if model.rules is not None:
+        model.drift.restart_alarms()
+    if model.thresholds is not None:
+        t = model.thresholds.arrays
         calm = t.alarms[:, IS_RAISED] == 0.0
         t.alarms[calm], t.against[calm] = 0.0, 0.0
 

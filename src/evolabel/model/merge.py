@@ -17,15 +17,15 @@ import numpy as np
 
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.errors import DataError
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
-from evolabel.stages.drift.adapting import hold_episodes, read_as, reorder_labels
-from evolabel.stages.drift.merge_members import align_fast_sums, merge_members
-from evolabel.stages.drift.stage import FollowingRules
+from evolabel.model.stream_model import StreamModel
+from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules import inverses
-from evolabel.stages.rules.arrays import RULE_ARRAYS, SEEN, Settings
+from evolabel.stages.rules.allocation import fit_weights
+from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, SEEN, Settings
 from evolabel.stages.rules.loops.moments import derive_inverse_variance, pool_moments
 from evolabel.stages.rules.rule_state import RuleState
+from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.threshold_rules.merging import merge_thresholds
@@ -43,10 +43,10 @@ def empty_like(model: StreamModel) -> StreamModel:
     twin = StreamModel(*sizes, model.options, exclusive=model.exclusive, watchers=watchers)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     assert model.scaler is not None
-    twin.rules = twin.new_rules(model.scaler, twin.settings())
+    twin.start_rules(model.scaler, twin.settings())
     twin.thresholds = twin.new_thresholds()
     twin.ranges = without_waiting(model.ranges)
-    read_as(twin.rules, model.trained())
+    twin.drift.sensors.copy(model.drift.sensors)
     return twin
 
 
@@ -67,26 +67,25 @@ def merge(
     united = copy.deepcopy(mine)
     if n_labels > united.n_labels:
         united.grow_labels(n_labels)
-    rules, other = united.trained(), copy.deepcopy(theirs.trained())
+    drift, theirs_drift = united.drift, copy.deepcopy(theirs.drift)
+    rules, other = drift.rules, theirs_drift.rules
     assert mine.scaler is not None
     assert theirs.scaler is not None
-    if isinstance(rules, FollowingRules) and isinstance(other, FollowingRules):
-        align_fast_sums(rules, other)
-    place_labels(other, n_labels, columns)
-    translate(other, *straight_lines(theirs.scaler, mine.scaler), rules.settings)
+    drift.align(theirs_drift)
+    place_labels(theirs_drift, n_labels, columns)
+    translate(theirs_drift, *straight_lines(theirs.scaler, mine.scaler), rules.settings)
     if not exclusive:
         ours, others = (_annotated(model, n_labels, at) for model, at in ((united, None), (theirs, columns)))
-        _leave_to(rules, _own_part(others, ours), other)
-        _leave_to(other, _own_part(ours, others), rules)
-    if isinstance(rules, FollowingRules) and isinstance(other, FollowingRules):
-        merge_members(rules, other)
-    _add_whole_stream(rules, other)
+        _leave_to(drift, _own_part(others, ours), theirs_drift)
+        _leave_to(theirs_drift, _own_part(ours, others), drift)
+    drift.merge(theirs_drift)
+    _add_whole_stream(drift, theirs_drift)
     for slot in range(1, other.n_rules + 1):
-        rules.copy_rule(other, slot)
+        _copy_rule(rules, other, slot)
     rules.shrink_to(rules.settings.max_rules)
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
-        hold_episodes(rules, united.thresholds.drifting)
+        drift.follow([], united.thresholds.drifting)
     if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers
@@ -97,6 +96,21 @@ def merge(
     if united.decisions is not None:
         united.decisions.add(theirs.decisions, columns)
     return united
+
+
+def _copy_rule(rules: RuleBase, other: RuleBase, slot: int) -> None:
+    """Copy the rule in `slot` of `other`, of the same widths, to `rules`, under a new identity."""
+    rules.reserve(rules.n_rules + 1)
+    target, source = rules.n_rules + 1, other.arrays
+    rules.arrays.locked[target] = source.locked[slot]
+    rules.arrays.counters[RULES] = target
+    rules.arrays = fit_weights(rules.arrays, rules.settings)
+    for name in PER_SLOT:
+        if name != "W" or (source.W.shape[1] and rules.arrays.W.shape[1]):
+            getattr(rules.arrays, name)[target] = getattr(source, name)[slot]
+    identity = rules.arrays.identity[target] = rules.new_number()
+    rules.rule_names.add(int(identity), other.rule_names.names.get(int(source.identity[slot])))
+    rules.log("joined", int(identity), None)
 
 
 def _annotated(model: StreamModel, n_labels: int, columns: list[int] | None) -> FloatArray:
@@ -119,14 +133,15 @@ def _own_part(own: FloatArray, others: FloatArray) -> FloatArray:
     return np.where(others > 0.0, np.minimum(2.0 * own / np.where(others > 0.0, others, 1.0), 1.0), 1.0)
 
 
-def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
-    """Leave labels to `known` where only a `part` of the samples of `other` counts: the others change no weights."""
+def _leave_to(known: NoDrift, part: FloatArray, left: NoDrift) -> None:
+    """Leave labels to `known` where only a `part` of the samples of `left` counts: the others change no weights."""
     labels = np.flatnonzero(part < 1.0)
     if not len(labels):
         return
+    other = left.rules
     a, p, kept = other.arrays, other.n_features, part[labels]
-    weights = _weights_at(known, known, labels, other)
-    of_sums = [_weights_at(known, member, labels, other) for member in _with_sums(known)]
+    weights = _weights_at(known.rules, known, labels, other)
+    of_sums = [_weights_at(known.rules, member, labels, other) for member in known.with_sums]
 
     def blend(array: FloatArray, at: IntArray, value: FloatArray) -> None:
         """Move the entries `at` of `array` towards `value`, as far as the samples do not count."""
@@ -134,22 +149,17 @@ def _leave_to(known: RuleBase, part: FloatArray, other: RuleBase) -> None:
         array[at] = own * array[at] + (1.0 - own) * value
 
     for slot, W in enumerate(weights):
-        for own, member in zip(of_sums, _with_sums(other), strict=True):
+        for own, member in zip(of_sums, left.with_sums, strict=True):
             blend(member.arrays.G[slot], labels, own[slot] @ member.hessian(slot))
         if a.W.shape[1] and (other.settings.iterated or a.locked[slot]):
             blend(a.W[slot], labels, W)
         if a.Q.shape[1]:
             blend(a.ybar[slot], labels, np.clip(W @ np.append(a.c[slot, :p], 1.0), 0.0, 1.0))
         if other.settings.product:
-            blend(a.c[slot], p + labels, known.arrays.c[0, p + labels])
+            blend(a.c[slot], p + labels, known.rules.arrays.c[0, p + labels])
 
 
-def _with_sums(rules: RuleBase) -> list[RuleState]:
-    """The members of `rules` that have sums H and G: slow and fast one, or the rules themselves."""
-    return [rules.slow, rules.fast] if isinstance(rules, FollowingRules) else [rules]
-
-
-def _weights_at(known: RuleBase, member: RuleState, labels: IntArray, other: RuleBase) -> FloatArray:
+def _weights_at(known: RuleBase, member: NoDrift | RuleState, labels: IntArray, other: RuleBase) -> FloatArray:
     """Weights by which a `member` of `known` answers these labels, for every slot of `other`, (1 + C, labels, q).
 
     For the whole stream those of the global model; for a rule the mean of the rules that answer at its centre. Five
@@ -174,11 +184,12 @@ def _check_same_kind(mine: Settings, theirs: Settings) -> None:
         raise DataError(f"the classifiers differ in kind ({names}); merge only classifiers with the same parameters")
 
 
-def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
-    """Move the labels of `rules` to `columns` of `n_labels`; those it has never seen get a base-rate column."""
-    known = rules.n_labels
+def place_labels(drift: NoDrift, n_labels: int, columns: list[int]) -> None:
+    """Move the labels of the rules and members of `drift` to `columns` of `n_labels`; new ones have their base rate."""
+    rules, known = drift.rules, drift.rules.n_labels
     if n_labels > known:
         rules.grow_labels(n_labels)
+        drift.grow_labels(known, n_labels)
     order = np.argsort(columns + [c for c in range(n_labels) if c not in set(columns)])
     a, p = rules.arrays, rules.n_features
     joint = np.append(np.arange(p), p + order) if a.c.shape[1] > p else np.arange(p)
@@ -187,7 +198,7 @@ def place_labels(rules: RuleBase, n_labels: int, columns: list[int]) -> None:
             scatter = inverses.scatter(slot, a, rules.settings)[np.ix_(joint, joint)]
             inverses.set_scatter(slot, scatter, a, rules.settings)
     rules.arrays = RULE_ARRAYS.rearranged(a, {"label": order, "dimension": joint}, leave_out=("F",))
-    reorder_labels(rules, order)
+    drift.reorder_labels(order)
 
 
 def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArray]:
@@ -213,14 +224,15 @@ def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArr
     return a, b
 
 
-def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings) -> None:
-    """Re-express every statistic of `rules` in scores `a` z + `b`, and all that is derived from them by `settings`."""
+def translate(drift: NoDrift, a: FloatArray, b: FloatArray, settings: Settings) -> None:
+    """Re-express all statistics of the rules of `drift` in scores `a` z + `b`, and what is derived by `settings`."""
+    rules = drift.rules
     arrays, labels = rules.arrays, rules.arrays.c.shape[1] - len(a)
     A = np.diag(np.append(a, 1.0))
     A[:-1, -1] = b
     stretch, shift = np.append(a, np.ones(labels)), np.append(b, np.zeros(labels))
     for slot in range(rules.n_rules + 1):
-        for member in _with_sums(rules):
+        for member in drift.with_sums:
             member.arrays.H[slot] = A @ member.hessian(slot) @ A.T
             member.arrays.G[slot] = member.arrays.G[slot] @ A.T
             member.arrays.n_pending[slot] = 0
@@ -236,17 +248,18 @@ def translate(rules: RuleBase, a: FloatArray, b: FloatArray, settings: Settings)
     rules.settings = settings
 
 
-def _add_whole_stream(rules: RuleBase, other: RuleBase) -> None:
+def _add_whole_stream(kept: NoDrift, added: NoDrift) -> None:
     """Slot 0 and the counters of both together."""
+    rules, other = kept.rules, added.rules
     spare = _borrowed_slot(rules, other)
     mine, theirs = rules.arrays, other.arrays
     pool_moments(0, spare, mine)
     derive_inverse_variance(0, mine, rules.settings)
-    for kept, added in zip(_with_sums(rules), _with_sums(other), strict=True):
-        kept.arrays.H[0] = kept.hessian(0) + added.arrays.H[0]
-        kept.arrays.n_pending[0] = 0
-        kept.arrays.G[0] += added.arrays.G[0]
-        inverses.derive_inverse(0, kept.arrays, rules.settings)
+    for member, another in zip(kept.with_sums, added.with_sums, strict=True):
+        member.arrays.H[0] = member.hessian(0) + another.arrays.H[0]
+        member.arrays.n_pending[0] = 0
+        member.arrays.G[0] += another.arrays.G[0]
+        inverses.derive_inverse(0, member.arrays, rules.settings)
     mine.born[: rules.n_rules + 1] += theirs.counters[SEEN]  # idle times stay what they are
     mine.last_won[: rules.n_rules + 1] += theirs.counters[SEEN]
     later = int(theirs.counters[SEEN])

@@ -1,13 +1,9 @@
-"""Interfaces: `Member` and `Refiner` of a model, and `Model`, which is all that the packages above `core` may use.
-
-An output is made in stages: scaling, memberships of the rules, members, refiners, decision thresholds. No stage learns
-a row before all stages have answered it.
-"""
+"""`Model`, which is all that the packages above `model` may use of one, and `Watcher`."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evolabel.core.options import Options
-from evolabel.core.rows import Batch, Memberships
+from evolabel.core.rows import Batch, Rows
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -16,6 +12,7 @@ if TYPE_CHECKING:
     from evolabel.model.start.cold_start import WarmUp
     from evolabel.stages.calibration.stage import Calibration
     from evolabel.stages.decisions.stage import Decisions
+    from evolabel.stages.drift.stage import NoDrift
     from evolabel.stages.rules.arrays import Settings
     from evolabel.stages.rules.stage import RuleBase
     from evolabel.stages.scaling.stage import Scaler
@@ -24,28 +21,14 @@ if TYPE_CHECKING:
     from evolabel.stages.written_rules.stage import WrittenRules
 
 
-class Member(Protocol):
-    """Predicts the labels of rows from their features and memberships."""
-
-    def answer(self, batch: Batch, memberships: Memberships) -> FloatArray:
-        """Return the outputs for the rows of `batch`, (n, K), given their `memberships`; changes nothing."""
-
-    def learn(self, batch: Batch, memberships: Memberships) -> None:
-        """Learn the rows of `batch`, given their `memberships`."""
-
-
-class Refiner(Protocol):
-    """Changes the outputs of the members."""
+class Watcher(Protocol):
+    """Learns the errors of a model along its initial batch; its user goes on with a copy."""
 
     def answer(self, batch: Batch, f: FloatArray) -> FloatArray:
-        """Return the outputs `f` of the rows of `batch`, (n, K), refined, or `f` itself; changes nothing."""
+        """Return the outputs `f` of the rows of `batch`, (n, K), corrected, or `f` itself; changes nothing."""
 
     def learn(self, batch: Batch, f: FloatArray) -> None:
         """Learn the rows of `batch`, whose outputs before were `f`."""
-
-
-class Watcher(Refiner, Protocol):
-    """A refiner that a model trains on its initial batch and does not use itself."""
 
     def fit(self, batch: Batch, f: FloatArray, *, in_order: bool = True) -> None:
         """Learn the initial `batch` with the outputs `f` before each row; `in_order`: rows follow each other."""
@@ -78,6 +61,10 @@ class Model(Protocol):
     changes: "deque[Change]"
 
     @property
+    def drift(self) -> "NoDrift":
+        """What follows drift beside the rules of a model whose cold start is over."""
+
+    @property
     def n_seen(self) -> int:
         """Samples seen so far, the initial batch included."""
 
@@ -91,8 +78,8 @@ class Model(Protocol):
     def settings_for(self, scaler: "Scaler") -> "Settings":
         """Return the settings of the kernels for the features of `scaler`."""
 
-    def new_rules(self, scaler: "Scaler", settings: "Settings") -> "RuleBase":
-        """Return a rule base without rules for rows that `scaler` scales."""
+    def start_rules(self, scaler: "Scaler", settings: "Settings") -> "RuleBase":
+        """Set the rules to none, for rows that `scaler` scales, and return them."""
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Return the scaled rows of `X`."""
@@ -102,6 +89,12 @@ class Model(Protocol):
 
     def outputs(self, X: FloatArray) -> FloatArray:
         """Return the outputs of eq. (2) for the raw rows `X`, (n, K)."""
+
+    def answer(self, rows: Rows) -> Rows:
+        """Answer `rows` by all stages that make outputs, and return them."""
+
+    def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
+        """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""
 
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (K,)."""

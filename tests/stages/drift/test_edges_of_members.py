@@ -9,8 +9,8 @@ from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError
 from evolabel.model.growth import grow_features
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.arrays import FACTOR, IS_ON, OFFSET
 
 
@@ -36,7 +36,7 @@ def test_a_tiny_weight_leaves_an_alarm_whole():
 def test_a_plain_shift_early_in_a_stream_keeps_the_scale(at):
     model, X, Y = trained(3, 900, shift=5.0, at=at)
     model.learn(Batch(X, Y))
-    views = model.trained().members.views
+    views = model.drift.arrays.views
     assert views[FACTOR, 0] == 1.0
     assert views[OFFSET, 0] == pytest.approx(-5.0, abs=0.5)
 
@@ -46,11 +46,11 @@ def test_a_trial_waits_for_enough_answers():
     model, X, Y = trained(3, 700, shift=5.0, at=500)
     model.learn(Batch(X[:600], Y[:600]))
     rules = model.trained()
-    assert rules.members.trial[IS_ON] == 1.0
+    assert rules.beside.arrays.trial[IS_ON] == 1.0
     for i in range(600, 620):
         model.advance(99)
         model.learn(Batch(X[i : i + 1], Y[i : i + 1]))
-    assert rules.members.trial[IS_ON] == (1.0 if not any(e.kind == "sensor moved" for e in rules.events) else 0.0)
+    assert rules.beside.arrays.trial[IS_ON] == (1.0 if not any(e.kind == "sensor moved" for e in rules.events) else 0.0)
     moved = [event.sample for event in rules.events if event.kind == "sensor moved"]
     assert not moved or moved[0] >= 570  # 50 rows with labels, however many without
 
@@ -60,12 +60,12 @@ def test_fast_sums_count_in_blocks_of_the_new_length():
     model, X, Y = trained(60, 1500)
     model.learn(Batch(X, Y))
     rules = model.trained()
-    before = rules.fast.hessian(0)[-1, -1]
+    before = rules.beside.fast.hessian(0)[-1, -1]
     grow_features(model, [X[:, j] for j in range(60)])
     wider = model.trained()
     assert wider.settings.memory > rules.settings.memory
-    assert (wider.arrays.fast_block[: wider.n_rules + 1] == wider.block).all()
-    assert wider.fast.hessian(0)[-1, -1] == pytest.approx(before, rel=0.25)  # faded to the present, no further
+    assert (wider.arrays.fast_block[: wider.n_rules + 1] == wider.beside.block).all()
+    assert wider.beside.fast.hessian(0)[-1, -1] == pytest.approx(before, rel=0.25)  # faded to the present, no further
 
 
 @pytest.mark.compiled

@@ -42,21 +42,21 @@ def test_the_fast_member_begins_as_a_copy_after_one_memory():
     N = rules.settings.memory
     assert N == 500
     learn(model, X[80 : N - 1], Y[80 : N - 1])
-    assert rules.members.clock[ROWS] == N - 1
-    assert not rules.has_fast
-    assert not rules.fast.arrays.H.any()
-    assert rules.mixer_weights[FAST].tolist() == [0.0] * 3
+    assert rules.beside.arrays.clock[ROWS] == N - 1
+    assert not rules.beside.has_fast
+    assert not rules.beside.fast.arrays.H.any()
+    assert rules.beside.mixer_weights[FAST].tolist() == [0.0] * 3
     learn(model, X[N - 1 : N], Y[N - 1 : N])
-    clock = rules.members.clock
+    clock = rules.beside.arrays.clock
     assert (clock[BORN], clock[RENEWED], clock[CUT]) == (N, N, NEVER)
     slow = RuleState(4, rules.arrays, rules.settings)
     for slot in range(rules.n_rules + 1):
-        np.testing.assert_array_equal(rules.fast.hessian(slot), slow.hessian(slot))
-        np.testing.assert_array_equal(rules.fast.arrays.G[slot], slow.arrays.G[slot])
-        np.testing.assert_array_equal(rules.fast.weights(slot), slow.weights(slot))
-    np.testing.assert_array_equal(rules.members.losses[FAST], rules.members.losses[SLOW])
+        np.testing.assert_array_equal(rules.beside.fast.hessian(slot), slow.hessian(slot))
+        np.testing.assert_array_equal(rules.beside.fast.arrays.G[slot], slow.arrays.G[slot])
+        np.testing.assert_array_equal(rules.beside.fast.weights(slot), slow.weights(slot))
+    np.testing.assert_array_equal(rules.beside.arrays.losses[FAST], rules.beside.arrays.losses[SLOW])
     learn(model, X[N:], Y[N:])
-    assert (rules.fast.hessian(0) != slow.hessian(0)).any()
+    assert (rules.beside.fast.hessian(0) != slow.hessian(0)).any()
 
 
 def test_a_wide_model_remembers_longer():
@@ -69,15 +69,15 @@ def test_a_drift_cuts_the_fast_member_and_later_renews_the_slow_one():
     X, Y = flipped(2500, 1200, seed=2)
     model = model_of(X, Y)
     rules = model.trained()
-    clock = rules.members.clock
+    clock = rules.beside.arrays.clock
     cuts, row = [], 80
     while row < 1500:
-        before = rules.fast.hessian(0)[-1, -1]
+        before = rules.beside.fast.hessian(0)[-1, -1]
         learn(model, X[row : row + 1], Y[row : row + 1])
         row += 1
         if clock[CUT] == row:
             cuts.append(row)
-            assert rules.fast.hessian(0)[-1, -1] == pytest.approx(0.02 * (before + 1.0), rel=0.3)
+            assert rules.beside.fast.hessian(0)[-1, -1] == pytest.approx(0.02 * (before + 1.0), rel=0.3)
     assert cuts
     assert 1200 < cuts[0] < 1230
     assert all(second - first >= 250 for first, second in pairwise(cuts))
@@ -93,28 +93,28 @@ def test_a_drift_cuts_the_fast_member_and_later_renews_the_slow_one():
 def test_the_sums_of_a_renewal_are_those_of_the_fast_member():
     model = learned(*bent_stream(1500, seed=3))
     rules = model.trained()
-    rules.members.losses[FAST] *= 0.5
+    rules.beside.arrays.losses[FAST] *= 0.5
     blocks = rules.arrays.fast_block
     blocks[2] -= 3  # a rule that has not fired for three blocks
-    before, missed = blocks.copy(), rules.block - blocks
-    fast = [rules.fast.hessian(slot) for slot in range(rules.n_rules + 1)]
-    rules._renew(1500)
+    before, missed = blocks.copy(), rules.beside.block - blocks
+    fast = [rules.beside.fast.hessian(slot) for slot in range(rules.n_rules + 1)]
+    rules.beside._renew(1500)
     for slot, H in enumerate(fast):
         np.testing.assert_allclose(rules.hessian(slot), np.exp(-missed[slot] / BLOCKS) * H, rtol=1e-12)
-        np.testing.assert_allclose(rules.fast.hessian(slot), H, rtol=1e-12)
+        np.testing.assert_allclose(rules.beside.fast.hessian(slot), H, rtol=1e-12)
         np.testing.assert_allclose(
             rules.arrays.G[slot], np.exp(-missed[slot] / BLOCKS) * rules.arrays.fast_G[slot], rtol=1e-12
         )
     np.testing.assert_array_equal(blocks, before)  # it shows when a rule has last fired
-    np.testing.assert_array_equal(rules.members.losses[SLOW], rules.members.losses[FAST])
+    np.testing.assert_array_equal(rules.beside.arrays.losses[SLOW], rules.beside.arrays.losses[FAST])
     assert rules.events[-1].kind == "renewed"
 
 
 def test_inverses_of_the_fast_member_are_exact_after_thousands_of_rows():
     rules = learned(*flipped(5000, 2500, seed=4), vigilance=0.3).trained()
     for slot in range(rules.n_rules + 1):
-        A = rules.fast.hessian(slot) + np.diag(rules.settings.penalty[min(slot, 1)])
-        np.testing.assert_allclose(rules.fast.inverse(slot) @ A, np.eye(5), atol=1e-10)
+        A = rules.beside.fast.hessian(slot) + np.diag(rules.settings.penalty[min(slot, 1)])
+        np.testing.assert_allclose(rules.beside.fast.inverse(slot) @ A, np.eye(5), atol=1e-10)
 
 
 # ------------------------------------------------------------------ the slow member
@@ -161,9 +161,9 @@ def test_labels_without_answers_keep_all_that_was_learned_of_them(how):
     X, Y = flipped(1600, 1200, seed=7)
     model = learned(X[:1230], Y[:1230])
     rules = model.trained()
-    before = {name: np.take(getattr(rules.members, name), 0, axis).copy() for name, axis in OF_LABEL.items()}
-    other = {name: np.take(getattr(rules.members, name), 1, axis).copy() for name, axis in OF_LABEL.items()}
-    weights = [member.weights(0)[:, 0] for member in (RuleState(4, rules.arrays, rules.settings), rules.fast)]
+    before = {name: np.take(getattr(rules.beside.arrays, name), 0, axis).copy() for name, axis in OF_LABEL.items()}
+    other = {name: np.take(getattr(rules.beside.arrays, name), 1, axis).copy() for name, axis in OF_LABEL.items()}
+    weights = [member.weights(0)[:, 0] for member in (RuleState(4, rules.arrays, rules.settings), rules.beside.fast)]
     labels, confidences = Y[1230:].copy(), np.ones((370, 3))
     if how == "NaN":
         labels[:, 0] = np.nan
@@ -171,9 +171,11 @@ def test_labels_without_answers_keep_all_that_was_learned_of_them(how):
         confidences[:, 0] = 0.0
     learn(model, X[1230:], labels, confidences=confidences)
     for name, axis in OF_LABEL.items():
-        np.testing.assert_array_equal(np.take(getattr(rules.members, name), 0, axis), before[name], err_msg=name)
-    assert any((np.take(getattr(rules.members, name), 1, axis) != other[name]).any() for name, axis in OF_LABEL.items())
-    after = [member.weights(0)[:, 0] for member in (RuleState(4, rules.arrays, rules.settings), rules.fast)]
+        np.testing.assert_array_equal(np.take(getattr(rules.beside.arrays, name), 0, axis), before[name], err_msg=name)
+    assert any(
+        (np.take(getattr(rules.beside.arrays, name), 1, axis) != other[name]).any() for name, axis in OF_LABEL.items()
+    )
+    after = [member.weights(0)[:, 0] for member in (RuleState(4, rules.arrays, rules.settings), rules.beside.fast)]
     assert_close(after[0], weights[0], 1e-6)
 
 
@@ -181,13 +183,13 @@ def test_labels_without_answers_keep_all_that_was_learned_of_them(how):
 def test_rows_without_answers_only_advance_the_clock(how):
     X, Y = bent_stream(1100, seed=8)
     model = learned(X[:1000], Y[:1000])
-    before, clock = state_of(model), model.trained().members.clock.copy()
+    before, clock = state_of(model), model.drift.arrays.clock.copy()
     labels = np.full((100, 3), np.nan) if how == "no labels" else Y[1000:]
     learn(model, X[1000:], labels, weights=np.zeros(100) if how == "weight 0" else np.ones(100))
     after = state_of(model)
     changed = {name for name in after if after[name] != before[name]}
     assert changed == {"counters", "members.clock"}
-    np.testing.assert_array_equal(model.trained().members.clock - clock, [100, 0, 0, 0, 0])
+    np.testing.assert_array_equal(model.drift.arrays.clock - clock, [100, 0, 0, 0, 0])
 
 
 def test_rows_that_were_not_learned_fade_the_fast_member_all_the_same():
@@ -197,7 +199,7 @@ def test_rows_that_were_not_learned_fade_the_fast_member_all_the_same():
     waited.advance(1000)  # eight blocks
     for each in (model, waited):
         learn(each, X[1000:1001], Y[1000:1001])
-    one, other = (each.trained().fast.hessian(1) for each in (model, waited))
+    one, other = (each.drift.fast.hessian(1) for each in (model, waited))
     added = np.append(model.scale(X[1000:1001])[0], 1.0)
     assert_close(other - np.outer(added, added), (one - np.outer(added, added)) * np.exp(-8 / 4), 1e-9)
     assert waited.n_seen == model.n_seen
@@ -208,7 +210,7 @@ def test_a_label_has_its_own_alarm_and_its_own_weights():
     model = learned(X, Y)
     rules = learned(X[:1218], Y[:1218]).trained()  # before the renewal
     assert [label for kind, label, _, _ in shifts(model) if kind == "drift"] == [1]
-    w = rules.mixer_weights
+    w = rules.beside.mixer_weights
     assert w[SLOW, 1] < 0.2
     assert (w[SLOW, [0, 2]] > w[SLOW, 1]).all()
 
@@ -228,12 +230,12 @@ def test_a_locked_rule_is_not_cut_faded_or_renewed():
     learn(model, X[1000:], Y[1000:])
     kinds = {event.kind for event in rules.events}
     assert {"drift", "renewed"} <= kinds
-    assert rules.members.clock[CUT] > 1200
+    assert rules.beside.arrays.clock[CUT] > 1200
     slot = slot_of(identity, rules.arrays)
     for name in names:
         np.testing.assert_array_equal(getattr(rules.arrays, name)[slot], before[name], err_msg=name)
     np.testing.assert_array_equal(rules.weights(slot), answer)
-    np.testing.assert_array_equal(rules.fast.weights(slot), answer)
+    np.testing.assert_array_equal(rules.beside.fast.weights(slot), answer)
 
 
 def test_an_unlocked_rule_does_not_fade_for_the_time_it_was_locked():
@@ -241,12 +243,12 @@ def test_an_unlocked_rule_does_not_fade_for_the_time_it_was_locked():
     model = learned(X[:1000], Y[:1000], vigilance=0.3)
     rules = model.trained()
     lock_rule(model, int(rules.arrays.identity[1]))
-    before = rules.fast.hessian(1)
+    before = rules.beside.fast.hessian(1)
     model.advance(1950)  # it does not fire either
     unlock_rule(model, int(rules.arrays.identity[1]))
     near = int(np.argmin(((model.scale(X) - rules.arrays.c[1]) ** 2).sum(axis=1)))
     learn(model, X[near : near + 1], Y[near : near + 1])
-    after = rules.fast.hessian(1)
+    after = rules.beside.fast.hessian(1)
     assert after[-1, -1] > before[-1, -1]
 
 
@@ -304,7 +306,7 @@ def test_events_of_a_drift_are_in_order_and_have_their_errors():
     assert drift.after > drift.before + 0.05
     assert recovered.after < drift.after
     assert recovered.rows == recovered.sample - drift.sample >= 50
-    assert model.trained().members.episode.tolist() == [NEVER] * 3
+    assert model.drift.arrays.episode.tolist() == [NEVER] * 3
 
 
 def test_a_label_that_stays_unpredictable_settles():

@@ -11,7 +11,6 @@ from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.storage.snapshot import put_together, take_apart
 from evolabel.stages.drift.arrays import IS_ON, NEVER, OFFSET, START_LOSS
-from evolabel.stages.drift.mixture import linear_scores
 
 pytestmark = pytest.mark.compiled
 
@@ -25,7 +24,7 @@ def at(moment):
     model = model_of(X, Y)
     rows = MOMENTS[moment]
     model.learn(Batch(X[80:rows], Y[80:rows]))
-    m = model.trained().members
+    m = model.drift.arrays
     assert moment != "drift" or (m.episode != NEVER).any()
     assert moment != "trial" or m.trial[IS_ON]
     assert moment != "corrected" or m.views[OFFSET].any()
@@ -42,9 +41,9 @@ def test_a_feature_that_is_always_missing_changes_no_answer(moment):
     twin = copy.deepcopy(model)
     grow_features(model, [np.arange(30.0), np.empty(0)])
     np.testing.assert_allclose(model.outputs(with_gap(X, 2)), twin.outputs(X), rtol=0, atol=1e-9)
-    W = model.trained().members.W
+    W = model.drift.arrays.W
     assert not W[:, [4, 5]].any()
-    np.testing.assert_array_equal(W[:, [0, 1, 2, 3, 6]], twin.trained().members.W)
+    np.testing.assert_array_equal(W[:, [0, 1, 2, 3, 6]], twin.drift.arrays.W)
     assert model.trained().settings.memory == twin.trained().settings.memory
     outputs = [np.zeros((200, 3)) for _ in range(2)]
     later = slice(rows, rows + 200)
@@ -62,16 +61,20 @@ def test_what_remains_of_the_members_is_untouched_when_a_feature_goes(moment):
     rules, old = model.trained(), before.trained()
     places = np.append(kept, 4)
     for slot in range(rules.n_rules + 1):
-        H = old.fast.hessian(slot)[np.ix_(places, places)]
-        assert_close(rules.fast.hessian(slot), H, 1e-10)
-        assert_close(rules.fast.arrays.G[slot], old.fast.arrays.G[slot][:, places], 1e-12)
+        H = old.beside.fast.hessian(slot)[np.ix_(places, places)]
+        assert_close(rules.beside.fast.hessian(slot), H, 1e-10)
+        assert_close(rules.beside.fast.arrays.G[slot], old.beside.fast.arrays.G[slot][:, places], 1e-12)
         penalty = rules.settings.penalty[min(slot, 1)]
-        assert_close(rules.fast.inverse(slot), np.linalg.inv(H + np.diag(penalty)), 1e-8)
+        assert_close(rules.beside.fast.inverse(slot), np.linalg.inv(H + np.diag(penalty)), 1e-8)
     for name in ("mean", "variance", "n_read", "views", "readings", "phase"):
-        np.testing.assert_array_equal(getattr(rules.members, name), getattr(old.members, name)[..., kept], err_msg=name)
-    np.testing.assert_array_equal(rules.members.W, old.members.W[:, places])
+        np.testing.assert_array_equal(
+            getattr(rules.beside.arrays, name), getattr(old.beside.arrays, name)[..., kept], err_msg=name
+        )
+    np.testing.assert_array_equal(rules.beside.arrays.W, old.beside.arrays.W[:, places])
     for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "depth", "reversal", "paired", "trial"):
-        np.testing.assert_array_equal(getattr(rules.members, name), getattr(old.members, name), err_msg=name)
+        np.testing.assert_array_equal(
+            getattr(rules.beside.arrays, name), getattr(old.beside.arrays, name), err_msg=name
+        )
     np.testing.assert_array_equal(model.scale(X[:, kept]), before.scale(X)[:, kept])
 
 
@@ -84,11 +87,11 @@ def test_a_new_feature_is_learned_by_all_members():
     grow_features(model, [new[:40]])
     model.learn(Batch(np.column_stack([X, new])[rows:1700], Y[rows:1700]))
     rules = model.trained()
-    assert np.argmax(np.abs(rules.members.W[2, :-1])) == 4
-    for member in (rules.slow, rules.fast):
+    assert np.argmax(np.abs(rules.beside.arrays.W[2, :-1])) == 4
+    for member in (rules, rules.beside.fast):
         assert np.argmax(np.abs(member.weights(0)[:-1, 2])) == 4
-    assert rules.members.mean[4] == pytest.approx(5.0, abs=0.5)
-    assert rules.members.readings[6, 4] > 500.0  # it is watched
+    assert rules.beside.arrays.mean[4] == pytest.approx(5.0, abs=0.5)
+    assert rules.beside.arrays.readings[6, 4] > 500.0  # it is watched
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -101,19 +104,19 @@ def test_a_new_label_starts_at_its_rate_in_all_members_and_changes_no_other(mome
     after = model.outputs(X[:60])
     np.testing.assert_allclose(after[:, :3], before, rtol=0, atol=1e-12)
     np.testing.assert_allclose(after[:, 3:], rate, rtol=1e-6)
-    members = [rules.slow] + [rules.fast] * rules.has_fast
+    members = [rules] + [rules.beside.fast] * rules.beside.has_fast
     for member in members:
         for slot in range(rules.n_rules + 1):
             W = member.weights(slot)
             np.testing.assert_allclose(W[-1, 3:], rate, rtol=1e-6)
             np.testing.assert_allclose(W[:-1, 3:], 0.0, atol=1e-9)
-    logits = linear_scores(rules, X[:5]) @ rules.members.W.T
+    logits = rules.beside.linear_scores(X[:5]) @ rules.beside.arrays.W.T
     np.testing.assert_allclose(1.0 / (1.0 + np.exp(-logits[:, 3:])), rate, rtol=1e-12)
-    m = rules.members
+    m = rules.beside.arrays
     for name in ("W", "n_losses", "episode"):
-        np.testing.assert_array_equal(getattr(m, name)[:3], getattr(old.members, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(m, name)[:3], getattr(old.beside.arrays, name), err_msg=name)
     for name in ("losses", "share", "alarms", "depth", "reversal"):
-        np.testing.assert_array_equal(getattr(m, name)[:, :3], getattr(old.members, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(m, name)[:, :3], getattr(old.beside.arrays, name), err_msg=name)
     assert (m.losses[:, 3:] == START_LOSS).all()
     assert not m.n_losses[3:].any()
     assert not m.reversal[:, 3:].any()

@@ -10,13 +10,12 @@ from small_rule_bases import assert_close
 
 from evolabel.errors import DataError
 from evolabel.stages.drift.arrays import BORN, FAST, NEVER, OFFSET, ROWS, SLOW, SLOW_START
-from evolabel.stages.drift.mixture import corrected, linear_scores
 
 pytestmark = pytest.mark.compiled
 
 
 def slow_of(clf):
-    return clf.inner.any_model.trained().slow
+    return clf.inner.any_model.trained()
 
 
 def parts_of(X, Y, split=1500, **changes):
@@ -31,8 +30,8 @@ def parts_of(X, Y, split=1500, **changes):
 def faded(clf, slot):
     """Fast sums of a slot at the present of its own stream."""
     rules = clf.inner.any_model.trained()
-    factor = np.exp((int(rules.arrays.fast_block[slot]) - rules.block) / 2.0)
-    return factor * rules.fast.hessian(slot), factor * rules.fast.arrays.G[slot]
+    factor = np.exp((int(rules.arrays.fast_block[slot]) - rules.beside.block) / 2.0)
+    return factor * rules.beside.fast.hessian(slot), factor * rules.beside.fast.arrays.G[slot]
 
 
 def test_slow_sums_add_up_exactly_and_fast_ones_faded():
@@ -43,19 +42,19 @@ def test_slow_sums_add_up_exactly_and_fast_ones_faded():
     slow = [slow_of(clf).hessian(0) for clf in (one, other)]
     H, G = (sum(pair) for pair in zip(faded(one, 0), faded(other, 0), strict=True))
     clock, rows = (
-        one.inner.any_model.trained().members.clock.copy(),
-        other.inner.any_model.trained().members.clock[ROWS],
+        one.inner.any_model.drift.arrays.clock.copy(),
+        other.inner.any_model.drift.arrays.clock[ROWS],
     )
     assert clock[BORN] != NEVER
     assert clock[ROWS] != rows
     one.merge(other)
     merged = one.inner.any_model.trained()
     assert_close(slow_of(one).hessian(0), slow[0] + slow[1], 1e-12)
-    assert_close(merged.fast.hessian(0), H, 1e-12)
-    assert_close(merged.fast.arrays.G[0], G, 1e-12)
+    assert_close(merged.beside.fast.hessian(0), H, 1e-12)
+    assert_close(merged.beside.fast.arrays.G[0], G, 1e-12)
     A = H + np.diag(merged.settings.penalty[0])
-    np.testing.assert_allclose(merged.fast.inverse(0) @ A, np.eye(len(A)), atol=1e-10)
-    np.testing.assert_array_equal(merged.members.clock, clock)  # of the left side
+    np.testing.assert_allclose(merged.beside.fast.inverse(0) @ A, np.eye(len(A)), atol=1e-10)
+    np.testing.assert_array_equal(merged.beside.arrays.clock, clock)  # of the left side
     both.partial_fit(X, Y)
     assert_close(slow_of(one).weights(0), slow_of(both).weights(0), 1e-8)
 
@@ -85,11 +84,10 @@ def test_logits_of_the_linear_members_are_averaged_by_their_answers():
     one, other = origin.sibling(), origin.sibling()
     one.partial_fit(X[:100], Y[:100])
     other.partial_fit(X[200:], Y[200:])
-    members = [clf.inner.any_model.trained().members for clf in (one, other)]
+    members = [clf.inner.any_model.drift.arrays for clf in (one, other)]
     inner = X[np.abs((X - X.mean(axis=0)) / X.std(axis=0)).max(axis=1) < 1.5][:50]  # no score is cut
     logits = [
-        linear_scores(clf.inner.any_model.trained(), inner) @ m.W.T
-        for clf, m in zip((one, other), members, strict=True)
+        clf.inner.any_model.drift.linear_scores(inner) @ m.W.T for clf, m in zip((one, other), members, strict=True)
     ]
     n = [m.n_losses[0] for m in members]
     assert n == [100.0, 200.0]
@@ -99,23 +97,27 @@ def test_logits_of_the_linear_members_are_averaged_by_their_answers():
     one.merge(other)
     merged = one.inner.any_model.trained()
     np.testing.assert_allclose(
-        linear_scores(merged, inner) @ merged.members.W.T, (n[0] * logits[0] + n[1] * logits[1]) / sum(n), atol=1e-9
+        merged.beside.linear_scores(inner) @ merged.beside.arrays.W.T,
+        (n[0] * logits[0] + n[1] * logits[1]) / sum(n),
+        atol=1e-9,
     )
-    np.testing.assert_allclose(merged.members.losses, (n[0] * losses[0] + n[1] * losses[1]) / sum(n), rtol=1e-12)
-    np.testing.assert_allclose(merged.members.share[0], (100 * shares[0][0] + 800 * shares[1][0]) / 900, rtol=1e-12)
+    np.testing.assert_allclose(merged.beside.arrays.losses, (n[0] * losses[0] + n[1] * losses[1]) / sum(n), rtol=1e-12)
+    np.testing.assert_allclose(
+        merged.beside.arrays.share[0], (100 * shares[0][0] + 800 * shares[1][0]) / 900, rtol=1e-12
+    )
     rows = np.vstack([X[:100], X[200:]])
-    np.testing.assert_allclose(merged.members.mean, rows.mean(axis=0), rtol=1e-10)
-    np.testing.assert_allclose(merged.members.variance, rows.var(axis=0), rtol=1e-8)
+    np.testing.assert_allclose(merged.beside.arrays.mean, rows.mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(merged.beside.arrays.variance, rows.var(axis=0), rtol=1e-8)
 
 
 def test_merging_with_an_empty_sibling_changes_no_answer_and_no_member():
     X, Y = flipped(1500, 1200, seed=2)
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:1218], Y[80:1218])  # in the middle of a drift: all members have a weight
-    before, answers = clf.inner.any_model.trained().members, clf.decision_function(X)
+    before, answers = clf.inner.any_model.drift.arrays, clf.decision_function(X)
     clf.merge(clf.sibling())
     np.testing.assert_allclose(clf.decision_function(X), answers, atol=1e-9)
-    after = clf.inner.any_model.trained().members
+    after = clf.inner.any_model.drift.arrays
     for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "reversal", "mean", "variance", "n_read"):
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=1e-12, err_msg=name)
     np.testing.assert_allclose(clf.sibling().merge(clf).decision_function(X), answers, atol=1e-9)
@@ -144,7 +146,7 @@ def test_labels_in_another_order_are_the_same_labels():
         clf.partial_fit(X[900:], named(Y[900:, order], [names[i] for i in order]))
     merged = [first.sibling().merge(one).merge(clf) for clf in theirs]
     for name in ("W", "losses", "n_losses", "share"):
-        got, expected = (getattr(clf.inner.any_model.trained().members, name) for clf in merged)
+        got, expected = (getattr(clf.inner.any_model.drift.arrays, name) for clf in merged)
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12, err_msg=name)
     np.testing.assert_allclose(merged[0].decision_function(X), merged[1].decision_function(X), atol=1e-8)
 
@@ -159,16 +161,22 @@ def test_a_label_that_only_one_side_has_keeps_its_answers(in_drift):
     three = classifier_of(X, named(Y, ["a", "b", "c"]))
     three.partial_fit(X[80:end], named(Y[80:end], ["a", "b", "c"]))
     before = three.inner.any_model.trained()
-    slow, fast, W = slow_of(three).weights(0)[:, 2], before.fast.weights(0)[:, 2], before.members.W[2].copy()
-    losses, logits = before.members.losses[:, 2].copy(), linear_scores(before, X[:50]) @ W
+    slow, fast, W = (
+        slow_of(three).weights(0)[:, 2],
+        before.beside.fast.weights(0)[:, 2],
+        before.beside.arrays.W[2].copy(),
+    )
+    losses, logits = before.beside.arrays.losses[:, 2].copy(), before.beside.linear_scores(X[:50]) @ W
     for merged in (copy.deepcopy(three).merge(two), two.merge(three)):
         rules = merged.inner.any_model.trained()
         assert merged.label_names_.tolist() == ["a", "b", "c"]
-        np.testing.assert_allclose(rules.members.losses[:, 2], losses, rtol=1e-12)
+        np.testing.assert_allclose(rules.beside.arrays.losses[:, 2], losses, rtol=1e-12)
         assert_close(slow_of(merged).weights(0)[:, 2], slow, 1e-7)
-        assert_close(rules.fast.weights(0)[:, 2], fast, 1e-7)
-        inner = np.abs(linear_scores(rules, X[:50])).max(axis=1) < 2.5
-        np.testing.assert_allclose((linear_scores(rules, X[:50]) @ rules.members.W[2])[inner], logits[inner], atol=1e-8)
+        assert_close(rules.beside.fast.weights(0)[:, 2], fast, 1e-7)
+        inner = np.abs(rules.beside.linear_scores(X[:50])).max(axis=1) < 2.5
+        np.testing.assert_allclose(
+            (rules.beside.linear_scores(X[:50]) @ rules.beside.arrays.W[2])[inner], logits[inner], atol=1e-8
+        )
 
 
 def moved_model(rows=1800):
@@ -176,7 +184,7 @@ def moved_model(rows=1800):
     X[1200:, 1] += 5.0 * X[:1200, 1].std()
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:rows], Y[80:rows])
-    assert clf.inner.any_model.trained().members.views[OFFSET, 1] < -1.0
+    assert clf.inner.any_model.drift.arrays.views[OFFSET, 1] < -1.0
     return clf, X, Y
 
 
@@ -184,9 +192,9 @@ def test_corrections_of_the_left_side_stay():
     clf, X, Y = moved_model()
     plain = classifier_of(X, Y)
     plain.partial_fit(X[80:1000], Y[80:1000])
-    views = clf.inner.any_model.trained().members.views.copy()
+    views = clf.inner.any_model.drift.arrays.views.copy()
     clf.merge(plain)
-    np.testing.assert_array_equal(clf.inner.any_model.trained().members.views, views)
+    np.testing.assert_array_equal(clf.inner.any_model.drift.arrays.views, views)
     assert (clf.predict(X[1800:]) == Y[1800:]).mean() > 0.85
 
 
@@ -194,7 +202,7 @@ def test_a_sibling_reads_a_corrected_sensor_as_its_origin_does():
     clf, X, Y = moved_model()
     twin = clf.sibling()
     np.testing.assert_array_equal(
-        corrected(twin.inner.any_model.trained(), X[1800:]), corrected(clf.inner.any_model.trained(), X[1800:])
+        twin.inner.any_model.drift.sensors.corrected(X[1800:]), clf.inner.any_model.drift.sensors.corrected(X[1800:])
     )
     twin.partial_fit(X[1800:], Y[1800:])
     centres = twin.inner.any_model.trained().arrays.c[0]
@@ -222,6 +230,6 @@ def test_parts_of_a_drifting_stream_make_a_good_model():
     assert (merged.predict(X[3000:]) == Y[3000:]).mean() > 0.88
     outputs = merged.test_then_train(X[3000:], Y[3000:])
     assert ((outputs >= 0.5) == Y[3000:]).mean() > 0.88
-    clock = merged.inner.any_model.trained().members.clock
+    clock = merged.inner.any_model.drift.arrays.clock
     assert clock[SLOW_START] <= clock[ROWS] == 3000
-    assert merged.inner.any_model.trained().mixer_weights[SLOW].min() >= 0.0
+    assert merged.inner.any_model.drift.mixer_weights[SLOW].min() >= 0.0

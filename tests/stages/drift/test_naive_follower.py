@@ -20,7 +20,7 @@ OPTIONS = {"one": {"max_rules": 1}, "several": {"max_rules": 5, "vigilance": 0.2
 def twin_of(model):
     """The twin of a model after its batch phase."""
     rules = model.trained()
-    m, used = rules.members, range(rules.n_rules + 1)
+    m, used = rules.beside.arrays, range(rules.n_rules + 1)
     slow = NaiveSums(
         np.array([rules.hessian(a) for a in used]), rules.arrays.G[: len(used)].copy(), rules.settings.penalty
     )
@@ -68,24 +68,24 @@ def test_the_members_are_those_of_the_twin_along_a_drift(options, change):
         out = np.zeros((1, 2))
         psi = rules.memberships(Z)[0][0]
         model.learn(Batch(X[i : i + 1], Y[i : i + 1], weights[i : i + 1], outputs=out))
-        drifting = set(np.flatnonzero(rules.members.episode != NEVER).tolist())
+        drifting = set(np.flatnonzero(rules.beside.arrays.episode != NEVER).tolist())
         twin.turned = {(member, b) for member, b in twin.turned if b in twin.drifting & drifting}
         twin.drifting = drifting
         F = twin.learn(X[i], Z[0], psi, Y[i], weights[i])
         np.testing.assert_allclose(out[0], F[3], rtol=0, atol=1e-8)
-        known += logged(rules.members.clock, known)
+        known += logged(rules.beside.arrays.clock, known)
         assert known == twin.log
         if i % 400 == 0:
             assert_same_sums(RuleState(3, rules.arrays, rules.settings), twin.slow)
             if twin.fast is not None:
-                assert_same_sums(rules.fast, twin.fast)
+                assert_same_sums(rules.beside.fast, twin.fast)
                 assert rules.arrays.fast_block[: n_rules + 1].tolist() == twin.fast.block
     kinds = [kind for kind, _ in known]
     assert kinds[0] == "start"
     assert {"start", "cut", "renewed"} == set(kinds)
     assert (known[0][1] == rules.settings.memory) == (at > rules.settings.memory)
     assert not any(event.kind == "birth" and event.sample > 80 for event in rules.events)
-    m = rules.members
+    m = rules.beside.arrays
     np.testing.assert_allclose(m.losses.T, [mixer.losses for mixer in twin.mixers], atol=1e-9)
     np.testing.assert_allclose(m.W, twin.linear.W, atol=1e-9)
     np.testing.assert_allclose(m.alarms[0], [slow.vector() for slow, _ in twin.alarms], atol=1e-8)

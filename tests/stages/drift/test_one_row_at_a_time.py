@@ -93,7 +93,7 @@ def test_answers_explanations_and_rules_change_nothing():
     for start in range(80, 1500, 40):
         clf.partial_fit(X[start : start + 40], Y[start : start + 40])
         model = clf.inner.any_model
-        members = model.trained().members
+        members = model.drift.arrays
         seen.add(("trial", bool(members.trial[IS_ON])))
         seen.add(("fast", members.clock[BORN] != NEVER))
         seen.add(("drift", bool((members.episode != NEVER).any())))

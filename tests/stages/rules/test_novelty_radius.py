@@ -8,8 +8,8 @@ from scipy.special import chdtri
 
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.start.batch_phase import initialise
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.loops import structure
 
 is_novel = callable_kernel(structure.is_novel)

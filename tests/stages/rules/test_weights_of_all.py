@@ -14,9 +14,8 @@ from small_rule_bases import assert_close, learned, make_settings, make_stream, 
 from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
-from evolabel.model.pipeline import StreamModel
-from evolabel.stages.drift.mixture import linear_scores, mixed_weights
-from evolabel.stages.drift.stage import FollowingRules
+from evolabel.model.stream_model import StreamModel
+from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import MANY_ROWS, SOME_ROWS, answers, weights_of_all
 from evolabel.stages.written_rules.edits import rule_edits
@@ -42,7 +41,8 @@ def bases(draw):
     base = KINDS[draw(st.sampled_from(sorted(KINDS)))](seed, rows)
     if draw(st.booleans()):
         written = WrittenRules(base.n_features, base.n_labels)
-        model = SimpleNamespace(trained=lambda: base, changes=deque(), written=written, thresholds=None)
+        drift = NoDrift(base)
+        model = SimpleNamespace(trained=lambda: base, drift=drift, changes=deque(), written=written, thresholds=None)
         rule_edits.lock_rule(model, int(base.arrays.identity[1]))
         base.learn(Batch(*make_stream(seed + 50, rows=20)))
     Z, Y = make_stream(seed + 100, rows=MANY_ROWS)
@@ -98,15 +98,15 @@ def test_few_rows_are_answered_bit_for_bit_as_one_by_one(model):
 def of_linear_member(model, X):
     """What the linear member adds to the outputs, from the definition; 0 where the rules answer alone."""
     rules = model.trained()
-    if not isinstance(rules, FollowingRules):
+    if rules.beside is None:
         return np.zeros((len(X), 3))
-    return rules.mixer_weights[-1] / (1.0 + np.exp(-linear_scores(rules, X) @ rules.members.W.T))
+    return rules.beside.mixer_weights[-1] / (1.0 + np.exp(-rules.beside.linear_scores(X) @ rules.beside.arrays.W.T))
 
 
 @pytest.mark.parametrize("rows", [5, MANY_ROWS])
 def test_a_look_answers_by_the_weights_it_is_given(model, rows):
     X = make_stream(2, rows=rows)[0]
-    plain, given_them = RowStatistics(model, X), RowStatistics(model, X, weights=mixed_weights(model.trained()))
+    plain, given_them = RowStatistics(model, X), RowStatistics(model, X, weights=model.drift.mixed(weights_of_all))
     assert_close(given_them.outputs, plain.outputs, ROUNDING)
     nothing = RowStatistics(model, X, weights=np.zeros_like(given_them.weights)).outputs
     np.testing.assert_allclose(nothing, of_linear_member(model, X), rtol=1e-12)

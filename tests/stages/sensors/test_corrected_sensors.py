@@ -11,7 +11,6 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain import figures
 from evolabel.stages.drift.arrays import CORRECTED_AT, FACTOR, NEW_FACTOR, NEW_OFFSET, OFFSET
-from evolabel.stages.sensors.stage import sensor_corrections
 from evolabel.stages.threshold_rules.words import ADMITTED_TOO, NOTHING_ELSE
 from evolabel.words.corrected_names import SensorCorrection
 
@@ -40,7 +39,7 @@ def corrected(learned):
 
 
 def correct(clf, feature, offset, factor):
-    members, j = clf.inner.trained_model.rules.members, FEATURES.index(feature)
+    members, j = clf.inner.trained_model.drift.arrays, FEATURES.index(feature)
     members.views[OFFSET, j], members.views[FACTOR, j] = offset, factor
     members.readings[CORRECTED_AT, j] = 6255
 
@@ -70,7 +69,7 @@ def test_a_sensor_that_moves_is_corrected_in_all_texts():
     clf = EvolvingFuzzyClassifier(max_rules=6).partial_fit(X, Y)
     event = next(event for event in clf.events_ if event.kind == "sensor moved")
     rules = clf.inner.trained_model.rules
-    found = sensor_corrections(rules, ["x0", "x1", "x2"])
+    found = rules.beside.sensors.corrections(["x0", "x1", "x2"])
     assert list(found) == ["x0"]
     assert abs(-found["x0"].offset / found["x0"].factor - 6.0) < 1.0
     assert MOVED < found["x0"].since <= event.sample
@@ -84,7 +83,7 @@ def test_nothing_is_said_without_a_correction(learned):
     assert clf.rules_.to_dict()["corrections"] == {}
     assert clf.explain(X[0]).to_dict()["corrections"] == {}
     assert (
-        sensor_corrections(EvolvingFuzzyClassifier(follow_drift=False).fit(X, X > 0).inner.any_model.rules, FEATURES)
+        EvolvingFuzzyClassifier(follow_drift=False).fit(X, X > 0).inner.any_model.drift.sensors.corrections(FEATURES)
         == {}
     )
 
@@ -253,7 +252,7 @@ def test_predictions_are_explained_during_the_warm_up(learned, rows):
 def moved_pump(pump):
     """The pumping station of which the pressure reads 3 times as large and 12 higher, and its rows."""
     clf, j = copy.deepcopy(pump), pump_stream.FEATURES.index("pressure")
-    members = clf.inner.trained_model.rules.members
+    members = clf.inner.trained_model.drift.arrays
     members.views[[OFFSET, NEW_OFFSET], j], members.views[[FACTOR, NEW_FACTOR], j] = -4.0, 1.0 / 3.0
     members.readings[CORRECTED_AT, j] = 6255
     X = pump_stream.pump_rows(400, seed=9)[0]

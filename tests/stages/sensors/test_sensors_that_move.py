@@ -5,7 +5,6 @@ import pytest
 from following import bent_stream, classifier_of, shifts
 
 from evolabel.stages.drift.arrays import CORRECTED_AT, FACTOR, IS_ON, NEW_OFFSET, OFFSET
-from evolabel.stages.drift.mixture import corrected
 
 pytestmark = pytest.mark.compiled
 
@@ -39,12 +38,12 @@ def test_a_sensor_that_moved_is_found_and_corrected(seed, shift, factor):
         assert event.deviations == pytest.approx(shift, rel=0.2)
         assert event.before == pytest.approx(X[:AT, 2].mean(), abs=0.3 * X[:AT, 2].std())
     rules = clf.inner.any_model.trained()
-    back = corrected(rules, X[AT:])[:, 2]
+    back = rules.beside.sensors.corrected(X[AT:])[:, 2]
     np.testing.assert_allclose(back.mean(), still[AT:, 2].mean(), atol=0.4 * still[:, 2].std())
     np.testing.assert_allclose(back.std(), still[AT:, 2].std(), rtol=0.6)
-    np.testing.assert_array_equal(corrected(rules, X)[:, [0, 1, 3, 4]], X[:, [0, 1, 3, 4]])
+    np.testing.assert_array_equal(rules.beside.sensors.corrected(X)[:, [0, 1, 3, 4]], X[:, [0, 1, 3, 4]])
     assert right[AT + 300 :].mean() > right[500:AT].mean() - 0.03
-    assert rules.members.readings[CORRECTED_AT, 2] == event.sample
+    assert rules.beside.arrays.readings[CORRECTED_AT, 2] == event.sample
     lazy, wrong = run(X, Y, follow_drift=False)
     assert right[AT + 300 :].mean() > wrong[AT + 300 :].mean() + 0.01
     assert not shifts(lazy.inner.any_model)
@@ -59,7 +58,7 @@ def test_a_sensor_in_another_unit_is_corrected_once_by_its_factor(factor):
     assert about_features(clf) == [("sensor moved", 2)]
     event = next(event for event in clf.events_ if event.kind == "sensor moved")
     assert event.before == pytest.approx(X[:AT, 2].mean(), rel=0.02)
-    members = clf.inner.any_model.trained().members
+    members = clf.inner.any_model.drift.arrays
     assert members.views[FACTOR, 2] == pytest.approx(1.0 / factor, rel=0.3)
     assert right[AT + 300 :].mean() > right[500:AT].mean() - 0.03
 
@@ -88,9 +87,9 @@ def test_inputs_that_moved_are_not_corrected(seed):
     X, Y = travelling(seed)
     clf, right = run(X, Y)
     assert about_features(clf) == [("inputs moved", 0)]
-    np.testing.assert_array_equal(corrected(clf.inner.any_model.trained(), X), X)
+    np.testing.assert_array_equal(clf.inner.any_model.drift.sensors.corrected(X), X)
     assert right[AT + 300 :].mean() > 0.85
-    views = clf.inner.any_model.trained().members.views
+    views = clf.inner.any_model.drift.arrays.views
     np.testing.assert_array_equal(views, np.repeat([[0.0], [1.0], [0.0], [1.0]], 3, axis=1))
 
 
@@ -109,7 +108,7 @@ def test_inputs_that_trend_are_not_corrected(seed):
     X, Y = travelling(seed, trend=2.0)
     clf, right = run(X, Y)
     assert set(about_features(clf)) == {("inputs moved", 0)}
-    np.testing.assert_array_equal(corrected(clf.inner.any_model.trained(), X), X)
+    np.testing.assert_array_equal(clf.inner.any_model.drift.sensors.corrected(X), X)
     assert right[AT:].mean() > right[500:AT].mean() - 0.03
 
 
@@ -119,7 +118,7 @@ def test_a_stuck_sensor_starts_no_trial():
     clf = classifier_of(X, Y)
     for start in range(80, 3000, 10):
         clf.partial_fit(X[start : start + 10], Y[start : start + 10])
-        assert clf.inner.any_model.trained().members.trial[IS_ON] == 0.0
+        assert clf.inner.any_model.drift.arrays.trial[IS_ON] == 0.0
     assert not about_features(clf)
     clf.partial_fit(X[3000:], Y[3000:])
     assert ("sensor moved", 2) not in about_features(clf)
@@ -142,11 +141,8 @@ def test_elapsed_time_is_no_sensor_that_moves(way):
     X[:, 3] = clock
     clf, _ = run(X, Y)
     assert not about_features(clf)
-    np.testing.assert_array_equal(corrected(clf.inner.any_model.trained(), X), X)
-    assert (
-        clf.sibling().inner.any_model.trained().members.phase.tolist()
-        == clf.inner.any_model.trained().members.phase.tolist()
-    )
+    np.testing.assert_array_equal(clf.inner.any_model.drift.sensors.corrected(X), X)
+    assert clf.sibling().inner.any_model.drift.arrays.phase.tolist() == clf.inner.any_model.drift.arrays.phase.tolist()
 
 
 def test_missing_readings_start_no_trial_and_are_no_readings():
@@ -164,19 +160,19 @@ def test_the_better_view_answers_during_the_trial():
     seen = set()
     for i in range(AT, AT + 260):
         rules = clf.inner.any_model.trained()
-        m = rules.members
+        m = rules.beside.arrays
         on, new = bool(m.trial[IS_ON]), bool(m.trial[IS_ON] and m.trial[3] <= m.trial[2])
         seen.add((on, new))
         first = NEW_OFFSET if new else OFFSET
         expected = m.views[first] + m.views[first + 1] * X[i : i + 1]
-        np.testing.assert_array_equal(corrected(rules, X[i : i + 1]), expected)
+        np.testing.assert_array_equal(rules.beside.sensors.corrected(X[i : i + 1]), expected)
         Z = clf.inner.any_model.scale(X[i : i + 1])
         np.testing.assert_array_equal(Z, clf.inner.any_model.scaler.transform(expected))
         answered = clf.decision_function(X[i : i + 1])
         learned = clf.test_then_train(X[i : i + 1], Y[i : i + 1])
         np.testing.assert_allclose(learned, answered, rtol=0, atol=1e-12)
     assert {(False, False), (True, True)} <= seen
-    assert clf.inner.any_model.trained().members.views[FACTOR, 2] == 1.0
+    assert clf.inner.any_model.drift.arrays.views[FACTOR, 2] == 1.0
 
 
 @pytest.mark.parametrize("seed", [13, 14])

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from refining import refine
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.checks import check_refiner
+from evolabel.checks import check_stage
 from evolabel.core.rows import Batch
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.stages.threshold_rules.stage import ThresholdRules
@@ -32,19 +33,19 @@ def trained_refiner(exclusive=False):
     X = rng.normal(size=(400, 4))
     Y = np.stack([X[:, k] > 0.0 for k in range(3)], axis=1).astype(float)
     refiner = ThresholdRules(4, 3, exclusive=exclusive)
-    refiner.learn(Batch(X, Y), np.full(Y.shape, 0.4))
+    refine(refiner, Batch(X, Y), np.full(Y.shape, 0.4).copy())
     return refiner
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_the_refiner_keeps_its_interface(exclusive):
-    check_refiner(ThresholdRules(4, 3, exclusive=exclusive))
+    check_stage(ThresholdRules(4, 3, exclusive=exclusive))
 
 
 def test_a_trained_refiner_keeps_its_interface():
     refiner = trained_refiner()
-    assert refiner.has_say
-    check_refiner(refiner)
+    assert refiner.is_used
+    check_stage(refiner)
 
 
 @pytest.mark.compiled
@@ -54,7 +55,7 @@ def test_a_conjunction_is_found_and_the_gate_opens():
     clf = EvolvingFuzzyClassifier()
     outputs = clf.test_then_train(X, Y)
     thresholds = clf.inner.any_model.thresholds
-    assert thresholds.has_say
+    assert thresholds.is_used
     assert features_of(thresholds) == {1, 4}
     assert f1(outputs[-1000:], Y[-1000:]) > 0.98
     t = thresholds.arrays
@@ -80,7 +81,7 @@ def test_pure_noise_never_opens_a_gate(seed):
     clf = EvolvingFuzzyClassifier()
     for begin in range(0, 2000, 100):
         clf.test_then_train(X[begin : begin + 100], Y[begin : begin + 100])
-        assert clf.inner.any_model.thresholds is None or not clf.inner.any_model.thresholds.has_say
+        assert clf.inner.any_model.thresholds is None or not clf.inner.any_model.thresholds.is_used
 
 
 @pytest.mark.compiled
@@ -120,7 +121,7 @@ def test_weights_and_confidences_of_one_are_no_weights(given):
     plain, weighted = EvolvingFuzzyClassifier(), EvolvingFuzzyClassifier()
     outputs = plain.test_then_train(X, Y)
     np.testing.assert_array_equal(weighted.test_then_train(X, Y, **{given: ones}), outputs)
-    assert plain.inner.any_model.thresholds.has_say
+    assert plain.inner.any_model.thresholds.is_used
     for name, array in plain.inner.any_model.thresholds.arrays._asdict().items():
         np.testing.assert_array_equal(array, getattr(weighted.inner.any_model.thresholds.arrays, name), err_msg=name)
 
@@ -137,7 +138,7 @@ def test_without_say_outputs_are_those_of_the_model_without_threshold_rules():
             part = slice(i, i + 10)
             outputs[part] = with_rules.test_then_train(X[part], Y[part])
             thresholds = with_rules.inner.any_model.thresholds
-            had_say = had_say or (thresholds is not None and thresholds.has_say)
+            had_say = had_say or (thresholds is not None and thresholds.is_used)
             if not had_say:
                 np.testing.assert_array_equal(outputs[part], expected[part])
         assert without.inner.any_model.thresholds is None

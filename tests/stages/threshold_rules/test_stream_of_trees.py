@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.threshold_rules import NaiveThresholds
+from refining import answered, refine
 from small_thresholds import assert_same_state
 
 from evolabel.core.rows import Batch
@@ -43,7 +44,7 @@ def both(batch, F, *, exclusive=False):
     """Refiner and twin after the same stream, whose outputs must agree."""
     p, K = batch.X.shape[1], batch.Y.shape[1]
     refiner, twin, out = ThresholdRules(p, K, exclusive=exclusive), NaiveThresholds(p, K, exclusive=exclusive), F.copy()
-    refiner.refine(batch, out)
+    refine(refiner, batch, out)
     weights = batch.weights[:, None] * batch.confidences
     expected = [twin.learn(*row) for row in zip(batch.X, batch.Y, weights, F, strict=True)]
     np.testing.assert_allclose(out, expected, atol=1e-8)
@@ -91,10 +92,10 @@ def assert_same_arrays(one, other):
 def test_batches_cut_anywhere_give_the_same_bits(seed, K, exclusive, cuts):
     batch, F = stream(seed, 320, 3, K, exclusive=exclusive)
     at_once, cut, out = ThresholdRules(3, K, exclusive=exclusive), ThresholdRules(3, K, exclusive=exclusive), F.copy()
-    at_once.refine(batch, out)
+    refine(at_once, batch, out)
     parts, again = [0, *sorted(cuts), 320], F.copy()
     for begin, end in pairwise(parts):
-        cut.refine(batch.rows(slice(begin, end)), again[begin:end])
+        refine(cut, batch.rows(slice(begin, end)), again[begin:end])
     np.testing.assert_array_equal(out, again)
     assert_same_arrays(at_once, cut)
 
@@ -102,9 +103,9 @@ def test_batches_cut_anywhere_give_the_same_bits(seed, K, exclusive, cuts):
 def test_row_by_row_gives_the_same_bits():
     batch, F = stream(1, 330, 3, 2)
     at_once, by_row, out, again = ThresholdRules(3, 2), ThresholdRules(3, 2), F.copy(), F.copy()
-    at_once.refine(batch, out)
+    refine(at_once, batch, out)
     for i in range(330):
-        by_row.refine(batch.rows(slice(i, i + 1)), again[i : i + 1])
+        refine(by_row, batch.rows(slice(i, i + 1)), again[i : i + 1])
     np.testing.assert_array_equal(out, again)
     assert_same_arrays(at_once, by_row)
 
@@ -116,24 +117,24 @@ def test_unlabelled_rows_change_nothing(n, unlabelled):
     rng = np.random.default_rng(0)
     X, Y, F = rng.normal(size=(n + 60, 210)), (rng.random((n + 60, 1)) < 0.5).astype(float), np.full((n + 60, 1), 0.4)
     refiner = ThresholdRules(210, 1)
-    refiner.learn(Batch(X[:n], Y[:n]), F[:n])
+    refine(refiner, Batch(X[:n], Y[:n]), F[:n].copy())
     before = copy.deepcopy(refiner)
     if unlabelled == "labels":
-        refiner.learn(Batch(X[n:], np.full((60, 1), np.nan)), F[n:])
+        refine(refiner, Batch(X[n:], np.full((60, 1), np.nan)), F[n:].copy())
     else:
-        refiner.learn(Batch(X[n:], Y[n:], np.zeros(60)), F[n:])
+        refine(refiner, Batch(X[n:], Y[n:], np.zeros(60)), F[n:].copy())
     assert_same_arrays(refiner, before)
 
 
 def test_refining_changes_no_state_and_a_row_is_refined_before_it_is_learned():
     batch, F = stream(2, 400, 3, 2, gaps=0.0)
     refiner = ThresholdRules(3, 2)
-    refiner.learn(batch.rows(slice(0, 380)), F[:380])
-    assert refiner.has_say
+    refine(refiner, batch.rows(slice(0, 380)), F[:380].copy())
+    assert refiner.is_used
     before, learned, last = copy.deepcopy(refiner), F[380:].copy(), batch.rows(slice(380, None))
-    out = refiner.answer(last, F[380:])
+    out = answered(refiner, last, F[380:])
     assert_same_arrays(refiner, before)
-    refiner.refine(last, learned)
+    refine(refiner, last, learned)
     np.testing.assert_array_equal(out[0], learned[0])
     assert np.abs(out - F[380:]).max() > 0.1
 
@@ -142,7 +143,7 @@ def test_two_classes_share_the_tree_of_the_second():
     batch, F = stream(5, 600, 3, 2, exclusive=True, gaps=0.0)
     F[:, 0] = 1.0 - F[:, 1]
     out, refiner = F.copy(), ThresholdRules(3, 2, exclusive=True)
-    refiner.refine(batch, out)
+    refine(refiner, batch, out)
     assert list(refiner.arrays.feature[:, 0] >= 0) == [False, True]
     assert np.abs(out - F).max() > 0.1
     np.testing.assert_allclose(out.sum(axis=1), 1.0, atol=1e-12)
@@ -152,9 +153,9 @@ def test_two_classes_share_the_tree_of_the_second():
 def test_a_constant_feature_changes_no_answer(value):
     batch, F = stream(4, 400, 2, 1, gaps=0.0)
     plain, wide, out, again = ThresholdRules(2, 1), ThresholdRules(3, 1), F.copy(), F.copy()
-    plain.refine(batch, out)
+    refine(plain, batch, out)
     X = np.column_stack([batch.X, np.full(400, value)])
-    wide.refine(batch._replace(X=X), again)
-    assert plain.has_say
+    refine(wide, batch._replace(X=X), again)
+    assert plain.is_used
     np.testing.assert_array_equal(wide.arrays.feature, plain.arrays.feature)
     np.testing.assert_allclose(again, out, atol=1e-9)

@@ -54,7 +54,7 @@ def test_parts_add_up_where_a_sensor_has_moved():
     X, Y = pump_rows(3500)
     X[2500:, 2] += 8.0
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)
-    assert clf.inner.any_model.trained().members.views[OFFSET].any()
+    assert clf.inner.any_model.drift.arrays.views[OFFSET].any()
     assert clf.inner.any_model.thresholds.arrays.gate[0, IS_OPEN]
     for x in sample_rows()[::3]:
         why = explained(clf, x)
@@ -66,7 +66,7 @@ def test_parts_add_up_for_classes(classes):
     X, Y = pump_rows(2000)
     kinds = np.where(Y[:, 0] > 0.5, 1, np.where((X[:, 1] > 1.0) & (classes == 3), 2, 0))
     clf = EvolvingFuzzyClassifier().partial_fit(X, kinds)
-    assert clf.inner.any_model.thresholds.has_say
+    assert clf.inner.any_model.thresholds.is_used
     for x in sample_rows()[::3]:
         why = clf.explain(x)
         np.testing.assert_allclose(why.total, clf.inner.any_model.outputs(x[None])[0], rtol=0, atol=1e-12)

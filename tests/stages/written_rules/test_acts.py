@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.storage.snapshot import take_apart
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.inverses import ridge_inverse
 from evolabel.stages.written_rules.edits import rule_edits, undo
 from evolabel.stages.written_rules.specification import RuleSpec

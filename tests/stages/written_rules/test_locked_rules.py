@@ -6,7 +6,7 @@ import pytest
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, keep_features
-from evolabel.model.pipeline import StreamModel
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.written_rules.edits import rule_edits
 from evolabel.streams import DriftingStream

@@ -8,8 +8,9 @@ from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.written_rules import NaiveRule, NaiveWritten
+from refining import answered, refine
 
-from evolabel.checks import check_refiner
+from evolabel.checks import check_stage
 from evolabel.core.rows import Batch
 from evolabel.engine.compile import direct
 from evolabel.stages.written_rules.arrays import allocate_written
@@ -78,9 +79,9 @@ def test_a_stream_is_answered_and_learned_as_by_the_twin(seed, n, p, K, exclusiv
         left, row = batch.Y[i : i + 1].copy(), batch.rows(slice(i, i + 1))
         _leave_out(kernel.packed, row.X, left)
         assert np.isnan(left[0]).tolist() == (np.isnan(batch.Y[i]) | twin.left_out(batch.X[i])).tolist()
-        np.testing.assert_allclose(kernel.answer(row, F[i : i + 1])[0], twin.answer(batch.X[i], F[i]), atol=1e-9)
+        np.testing.assert_allclose(answered(kernel, row, F[i : i + 1])[0], twin.answer(batch.X[i], F[i]), atol=1e-9)
         out = F[i : i + 1].copy()
-        kernel.refine(row, out)
+        refine(kernel, row, out)
         np.testing.assert_allclose(out[0], twin.learn(batch.X[i], batch.Y[i], weights[i], F[i]), atol=1e-9)
     assert_same_sums(kernel, twin)
 
@@ -91,9 +92,9 @@ def test_all_rows_at_once_give_the_same_bits(seed, K, exclusive):
     kernel, _ = both(seed, 4, 3, K, exclusive=exclusive)
     twin, (batch, F) = copy.deepcopy(kernel), stream(seed, 120, 3, K, exclusive=exclusive)
     once, rows = F.copy(), F.copy()
-    kernel.refine(batch, once)
+    refine(kernel, batch, once)
     for i in range(len(F)):
-        twin.refine(batch.rows(slice(i, i + 1)), rows[i : i + 1])
+        refine(twin, batch.rows(slice(i, i + 1)), rows[i : i + 1])
     np.testing.assert_array_equal(once, rows)
     for one, other in zip(kernel.arrays, twin.arrays, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -105,7 +106,7 @@ def test_what_python_reads_is_what_the_kernels_do(seed, n, p, K, exclusive):
     """`holding`, `answering` and `own_shares` are used to explain."""
     kernel, twin = both(seed, n, p, K, exclusive=exclusive)
     batch, F = stream(seed, 80, p, K, exclusive=exclusive)
-    kernel.learn(batch, F)
+    refine(kernel, batch, F.copy())
     for row in zip(batch.X, batch.Y, batch.weights[:, None] * batch.confidences, F, strict=True):
         twin.learn(*row)
     for x in batch.X[:10]:
@@ -124,7 +125,7 @@ def test_outputs_of_classes_are_shares(seed, K):
     """Where a rule answers, and does not promise more than 100 % itself, the classes add up to 1."""
     kernel, twin = both(seed, 1, 3, K, exclusive=True)
     X, F = np.random.default_rng(seed).normal(size=(30, 3)), stream(seed, 30, 3, K, exclusive=True)[1]
-    out = kernel.answer(Batch(X, F), F)
+    out = answered(kernel, Batch(X, F), F)
     shares = twin.rules[0].shares
     for x, f in zip(X, out, strict=True):
         if twin.rules[0].holds(x) and len(shares) < K and sum(shares.values()) <= 1.0 and not twin.rules[0].held:
@@ -135,4 +136,4 @@ def test_outputs_of_classes_are_shares(seed, K):
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_written_rules_are_a_refiner(exclusive):
     kernel, _ = both(3, 4, 4, 3, exclusive=exclusive)
-    check_refiner(kernel, n_features=4, n_labels=3)
+    check_stage(kernel, n_features=4, n_labels=3)

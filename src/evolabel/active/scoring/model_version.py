@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 from evolabel.active.scoring.second_moments import SecondMoments
-from evolabel.stages.drift.mixture import mixed_weights
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules.weights import MANY_ROWS
+from evolabel.stages.rules.weights import MANY_ROWS, weights_of_all
 from evolabel.typing import FloatArray
 
 
@@ -98,7 +97,7 @@ class WeightCache:
             return None
         self._restart_if_changed(version)
         if self._weights is None:
-            self._weights = mixed_weights(version.model.trained())
+            self._weights = version.model.drift.mixed(weights_of_all)
         return self._weights
 
     def _restart_if_changed(self, version: ModelVersion) -> None:

@@ -24,11 +24,11 @@ from evolabel.active.loops.scores import (
     trace_drop_rows,
 )
 from evolabel.active.scoring.second_moments import SecondMoments, labelled_moments
+from evolabel.core.rows import Rows
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct, direct_by_profile
 from evolabel.errors import StateError
 from evolabel.model.few_rows import answer_few_rows
-from evolabel.stages.drift.mixture import mixed_answers, mixed_weights
 from evolabel.stages.feedback.stage import Correction
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.loops.answer import variance_rows
@@ -44,8 +44,8 @@ from evolabel.stages.rules.weights import (
     Answers,
     Moments,
     VarianceTerms,
+    weights_of_all,
 )
-from evolabel.stages.threshold_rules.stage import refined
 from evolabel.typing import FloatArray
 
 _novelty_rows, _trace_drop_rows, _criterion_rows = direct(novelty_rows), direct(trace_drop_rows), direct(criterion_rows)
@@ -71,7 +71,7 @@ class RowStatistics:
         Second moments of all samples, labelled or not, for `variance_reduction`; without them those of the labelled
         samples are taken.
     weights : array (1 + C, K, q), optional
-        `mixed_weights` of the model as it is; without them they are formed where there are many rows.
+        Consequents of the model as it is; without them they are formed where there are many rows.
     correction : Correction, optional
         Of the outputs of a trained model.
     exploration : array (n, K), optional
@@ -198,10 +198,10 @@ class RowStatistics:
             self._terms = VarianceTerms(none, none, none)
             self._found = Answers(model.outputs(X), none, none)
             return self._found
-        rules = self._rules()
+        self._rules()
         if self.n >= (MANY_ROWS if weights is None else SOME_ROWS):
-            found = mixed_answers(rules, model.scale(X), X, mixed_weights(rules) if weights is None else weights)
-            refined(model, X, found.outputs)
+            rows = model.answer(Rows(X, W=model.drift.mixed(weights_of_all) if weights is None else weights))
+            found = Answers(rows.outputs, rows.psi, rows.D)
         else:
             few = answer_few_rows(model, X, NO_WEIGHTS if weights is None else weights, self._moments)
             found, self._terms = Answers(few.outputs, few.psi, few.D), few.terms

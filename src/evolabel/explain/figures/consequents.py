@@ -28,7 +28,7 @@ def consequent_map(
     data = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     slot = 0 if rule is None else data.slot(rule)
-    weights = data.rules.weights(slot)[:-1].T
+    weights = data.model.drift.weights(slot)[:-1].T
     effect = np.abs(weights) * scaled_moments(data.model)[1]
     labels = np.sort(np.argsort(-effect.max(axis=1), kind="stable")[:top])
     features = np.argsort(-effect[labels].max(axis=0), kind="stable")[:top]

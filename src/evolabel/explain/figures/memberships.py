@@ -7,7 +7,6 @@ from evolabel.explain.figures import canvas
 from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.stages.rules.stream_terms import scaled_moments, stream_terms
-from evolabel.stages.sensors.stage import as_corrected
 from evolabel.typing import FloatArray, IntArray
 from evolabel.words.terms import TERMS
 
@@ -71,7 +70,7 @@ def gaussian(data: FigureData, slot: int, j: int, values: FloatArray) -> FloatAr
     """
     X = np.full((len(values), data.model.n_features), np.nan)
     X[:, j] = values
-    z = data.scaler.transform(as_corrected(data.rules, X))[:, j]
+    z = data.scaler.transform(data.model.drift.sensors.as_corrected(X))[:, j]
     variance = data.rules.covariance(slot)[j, j]
     return np.asarray(np.exp(-0.5 * (z - data.rules.arrays.c[slot, j]) ** 2 / variance))
 

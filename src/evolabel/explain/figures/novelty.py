@@ -9,7 +9,6 @@ from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.explain.figures.planes import feature_pair, need_two_features
 from evolabel.explain.novelty_check import novelty_borders
 from evolabel.stages.rules.stream_terms import stream_terms
-from evolabel.stages.sensors.stage import as_corrected
 from evolabel.typing import FloatArray
 
 _N_GRID = 61  # points per feature
@@ -68,7 +67,7 @@ def _distances(
     if sample is not None:
         X[:] = sample
     X[:, pair[0]], X[:, pair[1]] = (grid.ravel() for grid in np.meshgrid(across, along))
-    D = data.rules.memberships(data.scaler.transform(as_corrected(data.rules, X)))[1]
+    D = data.rules.memberships(data.scaler.transform(data.model.drift.sensors.as_corrected(X)))[1]
     nearest = D.argmin(axis=1)
     border = novelty_borders(data.model)[nearest]
     endless = bool(np.isinf(border).any())

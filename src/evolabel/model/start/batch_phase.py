@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, Rows
 from evolabel.engine.bounds import count_answers
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, StateError
@@ -14,17 +14,17 @@ from evolabel.model.seen_ranges import batch_ranges
 from evolabel.model.start.first_probabilities import start_calibration
 from evolabel.model.start.local_ridge import LeftOut, choose_local_ridge
 from evolabel.model.start.ridge import ridge_strength
-from evolabel.stages.drift.adapting import derive_inverses, leave_steady_features
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
 from evolabel.stages.rules.inverses import start_inverse
 from evolabel.stages.rules.iterated import accumulate, minimise_all_rules
+from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import fit_scaler
 from evolabel.stages.written_rules.stage import WrittenRules
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
-    from evolabel.model.pipeline import StreamModel
+    from evolabel.model.stream_model import StreamModel
 
 # A row of weight w puts about w |r|^2 beside a ridge. Beyond this ratio rank-one steps leave P too few digits: such
 # rows are learned with a way back, and P is derived anew.
@@ -54,7 +54,7 @@ def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
     if not is_sound(rules):
         raise DataError(NOT_IN_FLOAT64)
     if not in_order:
-        restart_alarms(rules, model.thresholds)
+        restart_alarms(model)
 
 
 def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> RuleBase:
@@ -75,10 +75,10 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
         accumulate(rules, scaled)
     else:
         rules.learn(scaled, structure=False)
-    _check_outputs(rules, scaled)
-    leave_steady_features(rules, batch.X)
+    _check_outputs(model, scaled)
+    model.drift.sensors.leave_out_steady(batch.X)
     if model.thresholds is not None:
-        model.thresholds.refine(scaled._replace(X=batch.X), outputs)
+        model.thresholds.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs))
     calibrated = start_calibration(model, scaled.rows(taught), left_out)
     model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
@@ -97,7 +97,7 @@ def initialise(model: "StreamModel", batch: Batch) -> None:
     model.scaler = fit_scaler(batch.X, options.scaling, int(options.n_knots))
     model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
     model.local_ridge = options.first_local_ridge
-    model.rules = model.new_rules(model.scaler, model.settings())
+    model.start_rules(model.scaler, model.settings())
     model.thresholds = model.new_thresholds()
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
     model.warm_up = None
@@ -122,10 +122,11 @@ def _choose_local_ridge(model: "StreamModel", batch: Batch) -> LeftOut:
     return chosen
 
 
-def _check_outputs(rules: RuleBase, batch: Batch) -> None:
+def _check_outputs(model: "StreamModel", batch: Batch) -> None:
     """Raise DataError where float64 has too few digits for the rows of `batch`, which were learned."""
+    rules = model.trained()
     if is_heavy(rules, batch.weights):
-        derive_inverses(rules)
+        derive_inverses(model.drift.with_sums)
         if not is_well_posed(rules):
             raise DataError(NOT_IN_FLOAT64)
     if not np.isfinite(batch.outputs).all():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evolabel.core.rows import Batch
-from evolabel.stages.drift.adapting import advance
+from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import FloatArray
@@ -83,14 +83,14 @@ class WarmUp:
         self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])
 
 
-def renumber(rules: RuleBase, buffer: WarmUp) -> None:
-    """Give the samples of `rules`, made from the `buffer`, their numbers in the stream, and set the clock."""
+def renumber(rules: RuleBase, drift: NoDrift, buffer: WarmUp) -> None:
+    """Give the samples of `rules`, made from the `buffer`, their numbers in the stream; set the clock of `drift`."""
     used, arrays = slice(0, rules.n_rules + 1), rules.arrays
     place = np.concatenate([[0], buffer.numbers[: buffer.filled]])
     arrays.born[used] = place[arrays.born[used]]
     arrays.last_won[used] = place[arrays.last_won[used]]
     arrays.counters[SEEN] = buffer.n_seen
-    advance(rules, buffer.n_seen - buffer.filled + buffer.passed)
+    drift.advance(buffer.n_seen - buffer.filled + buffer.passed)
     events = [event._replace(sample=int(place[event.sample])) for event in rules.events]
     rules.events.clear()
     rules.events.extend(events)

@@ -15,7 +15,7 @@ from evolabel.model.start.cold_start import WarmUp
 from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from evolabel.model.pipeline import StreamModel
+    from evolabel.model.stream_model import StreamModel
 
 STAGES = (10, 20, 40)  # rows after which the batch phase runs on all rows kept
 

@@ -19,12 +19,11 @@ from evolabel.core.rows import Batch
 from evolabel.model.start.local_ridge import LeftOut
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.drift.arrays import SLOW
-from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.typing import BoolArray
 
 if TYPE_CHECKING:
-    from evolabel.model.pipeline import StreamModel
+    from evolabel.model.stream_model import StreamModel
 
 
 def start_calibration(model: "StreamModel", batch: Batch, left_out: LeftOut | None) -> Batch:
@@ -49,9 +48,7 @@ def start_calibration(model: "StreamModel", batch: Batch, left_out: LeftOut | No
 
 def _answered_by_rules(model: "StreamModel") -> BoolArray:
     """Return for which labels the rules make more than half of the output, (K,); for classes all of them or none."""
-    rules, found = model.trained(), np.ones(model.n_labels, np.bool_)
-    if isinstance(rules, FollowingRules):
-        found = rules.mixer_weights[SLOW] > 0.5
+    found = model.drift.mixer_weights[SLOW] > 0.5
     if model.thresholds is not None:
         found = found & (model.thresholds.arrays.gate[:, IS_OPEN] == 0.0)
     return np.full(len(found), found.all()) if model.exclusive else found

@@ -19,18 +19,14 @@ from evolabel.core.events import (
 )
 from evolabel.core.options import Options, option_names
 from evolabel.errors import DataError
-from evolabel.model.pipeline import StreamModel
 from evolabel.model.start.cold_start import PER_SAMPLE
 from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.named_arrays import part_of
+from evolabel.model.stream_model import StreamModel
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.decisions.file_checks import check_decisions
-from evolabel.stages.drift.adapting import hold_episodes
-from evolabel.stages.drift.arrays import MEMBER_ARRAYS
-from evolabel.stages.drift.file_checks import check_members
-from evolabel.stages.drift.stage import FollowingRules
 from evolabel.stages.protocols import Watcher
 from evolabel.stages.rules.allocation import fit_weights
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, RuleArrays
@@ -74,8 +70,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays |= {"n_answers": model.n_answers, "ranges": model.ranges}
-    if isinstance(rules, FollowingRules):
-        arrays |= {f"members.{name}": array for name, array in rules.members._asdict().items()}
+    arrays |= {f"members.{name}": array for name, array in model.drift.stored().items()}
     if model.thresholds is not None:
         arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
     if len(model.written):
@@ -132,21 +127,21 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
-    model.rules = _rule_base(model, parts, stored, copy=copy)
+    rules = _rule_base(model, parts, stored, copy=copy)
     model.thresholds = model.new_thresholds()
     if model.thresholds is not None:
         with inside("thresholds"):
-            next_number = int(model.rules.arrays.counters[NEXT_IDENTITY])
+            next_number = int(rules.arrays.counters[NEXT_IDENTITY])
             check_thresholds(parts["thresholds"], n_features, n_labels, next_number)
         fill_thresholds(model.thresholds, parts["thresholds"])
-        hold_episodes(model.rules, model.thresholds.drifting)
+        model.drift.follow([], model.thresholds.drifting)
     if parts["written"]:
         with inside("written"):
-            model.written.arrays = _written(parts["written"], model, model.rules.arrays.counters)
-        texts = model.rules.rule_names.written
+            model.written.arrays = _written(parts["written"], model, rules.arrays.counters)
+        texts = rules.rule_names.written
         require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
     with inside("change"):
-        model.changes.extend(_changes(model.rules, parts["change"], stored, model))
+        model.changes.extend(_changes(rules, parts["change"], stored, model))
     model.n_answers, model.ranges = (parts["rest"][name].copy() for name in ("n_answers", "ranges"))
     with inside("calibration"):
         check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
@@ -200,13 +195,11 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     with inside("rules"):
         check_rules(arrays, model.n_features, model.n_labels, settings, model.options)
     assert model.scaler is not None
-    rules = model.new_rules(model.scaler, settings, None if copy else _views(arrays))
+    rules = model.start_rules(model.scaler, settings, None if copy else _views(arrays))
     if copy:
         _fill_rules(rules, arrays)
-    if isinstance(rules, FollowingRules):
-        with inside("members"):
-            check_members(parts["members"], model.n_features, model.n_labels, settings.memory)
-        rules.members = MEMBER_ARRAYS.from_arrays(parts["members"])
+    with inside("members"):
+        model.drift.restore(parts["members"])
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
     rules.rule_names = _rule_names(stored.part("rule_names"))
     return rules

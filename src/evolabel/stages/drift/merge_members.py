@@ -9,31 +9,17 @@ answers that each remembers (losses: 200 at most). Clock and alarms are those of
 import numpy as np
 
 from evolabel.stages.drift.arrays import LOSS_MEMORY, SCORE_MEMORY, MemberArrays
-from evolabel.stages.drift.stage import FollowingRules, start_fast
-from evolabel.stages.rules import fast_sums
 from evolabel.typing import FloatArray
 
 
-def align_fast_sums(mine: FollowingRules, theirs: FollowingRules) -> None:
-    """Bring the fast sums of both to their own present, so that they can be added; one that has not begun begins."""
-    if not (mine.has_fast or theirs.has_fast):
-        return
-    for rules in (mine, theirs):
-        if not rules.has_fast:
-            start_fast(rules)
-        fast_sums.fade_to(rules.block, rules.arrays, rules.settings)
-    theirs.arrays.fast_block[:] = mine.block
-
-
-def merge_members(mine: FollowingRules, theirs: FollowingRules) -> None:
-    """Merge the linear member, losses and shares of `theirs` into `mine`; labels and features are in the same order."""
-    a, b = mine.members, theirs.members
+def merged_members(a: MemberArrays, b: MemberArrays) -> MemberArrays:
+    """Return `a` with linear member, losses and shares of both; labels and features are in the same order in `b`."""
     W, scores = _pooled_weights(a, b), _pooled_scores(a, b)
     loss_n = a.n_losses + b.n_losses
     parts = np.divide(b.n_losses, loss_n, out=np.zeros(len(loss_n)), where=loss_n > 0.0)
     share_n = a.share[1] + b.share[1]
     of_theirs = np.divide(b.share[1], share_n, out=np.zeros(len(share_n)), where=share_n > 0.0)
-    mine.members = a._replace(
+    return a._replace(
         W=W,
         mean=scores[0],
         variance=scores[1],

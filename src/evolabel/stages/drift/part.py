@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.stages.drift.mixture import linear_scores
-from evolabel.stages.drift.stage import FollowingRules
+from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.protocols import Model
 from evolabel.typing import FloatArray
 
@@ -30,26 +29,26 @@ def linear_part(model: Model, x: FloatArray) -> LinearPart | None:
     The logit is the sum of terms W_j s_j. The output is 1/2, which counts as intercept, plus a multiple of the logit
     between 0 and 1/4, which is split into the terms.
     """
-    rules = model.trained()
-    if not isinstance(rules, FollowingRules):
+    drift, W = model.drift, model.drift.linear
+    if W is None:
         return None
-    weights = rules.mixer_weights[-1]
-    s = linear_scores(rules, x)[0]
-    terms = s[:, None] * rules.members.W.T
+    weights = drift.mixer_weights[-1]
+    s = drift.linear_scores(x)[0]
+    terms = s[:, None] * W.T
     logit = terms.sum(axis=0)
     output = 1.0 / (1.0 + np.exp(-logit))
     near = np.abs(logit) < 1e-6
     parts = weights * terms * np.where(near, 0.25, (output - 0.5) / np.where(near, 1.0, logit))
     parts[-1] += 0.5 * weights
-    per_score = weights * output * (1.0 - output) * rules.members.W[:, :-1].T
-    return LinearPart(1.0 - weights, parts, per_score * _scores_per_unit(model, rules, x)[:, None])
+    per_score = weights * output * (1.0 - output) * W[:, :-1].T
+    return LinearPart(1.0 - weights, parts, per_score * _scores_per_unit(model, drift, x)[:, None])
 
 
-def _scores_per_unit(model: Model, rules: FollowingRules, x: FloatArray) -> FloatArray:
+def _scores_per_unit(model: Model, drift: NoDrift, x: FloatArray) -> FloatArray:
     """Return the change of the linear member's scores per unit of the scaled features, (p,); 0 where one is cut."""
-    spread = np.sqrt(rules.members.variance)
+    spread = drift.spreads
     low, high = x - _NUDGE * spread, x + _NUDGE * spread
-    scores = (linear_scores(rules, high) - linear_scores(rules, low))[0, :-1]
+    scores = (drift.linear_scores(high) - drift.linear_scores(low))[0, :-1]
     scaled = (model.scale(high) - model.scale(low))[0]
     moves = np.abs(scaled) > _LEAST_SLOPE * _NUDGE  # False for a missing feature, too
     return np.asarray(np.divide(scores, scaled, out=np.zeros(len(scores)), where=moves))

@@ -1,18 +1,19 @@
-"""`FollowingRules`: a rule base that follows drift, with a fast and a linear member beside its rules.
+"""`Drift`: a fast and a linear member beside the rules, which follow labels that change their meaning.
 
-All three members answer every row, and the mixer weighs them per label (`drift.loops`). The rules and their sums,
-as in `RuleBase`, are the slow member. The fast member has the same rules with sums that fade. So the mixture of both is
-again one rule base, with consequents in between.
+All three members answer every row, and the mixer weighs them per label (`drift.loops`). The rules and their sums are
+the slow member. The fast member has the same rules with sums that fade. So the mixture of both is again one rule base,
+with consequents in between. `NoDrift` has the same methods where drift is not followed: the rules answer alone.
 """
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.events import SHIFTS
-from evolabel.core.rows import Batch
-from evolabel.core.schema import new_entries
-from evolabel.engine.compile import direct, interpreted
+from evolabel.core.events import SHIFTS, Event
+from evolabel.core.rows import Rows
+from evolabel.core.schema import new_entries, of_features
+from evolabel.engine.compile import direct, direct_by_profile, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.arrays import (
     BORN,
@@ -22,6 +23,8 @@ from evolabel.stages.drift.arrays import (
     FACTOR,
     FAST,
     MEMBER_ARRAYS,
+    N_ALARM,
+    N_MEMBERS,
     N_REVERSED,
     NEVER,
     OFFSET,
@@ -39,23 +42,33 @@ from evolabel.stages.drift.arrays import (
     allocate_members,
     with_scratch,
 )
+from evolabel.stages.drift.file_checks import check_members
+from evolabel.stages.drift.loops.alarm import IS_RAISED
 from evolabel.stages.drift.loops.follow import reversal_limit
-from evolabel.stages.drift.loops.mixer import current_weights
+from evolabel.stages.drift.loops.learn import learn_rows
+from evolabel.stages.drift.loops.mixer import current_weights, mix_rows, standard_rows
+from evolabel.stages.drift.merge_members import merged_members
 from evolabel.stages.rules import fast_sums, slots
 from evolabel.stages.rules.arrays import BLOCKS, RuleArrays, Settings, State
+from evolabel.stages.rules.beside import Beside
 from evolabel.stages.rules.label_rates import set_rate
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.weights import answers
 from evolabel.stages.scaling.stage import Scaler
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.stages.sensors.stage import Sensors, WatchedSensors
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 IDLE_ROWS = 5000  # rows of the stream without firing after which a rule gives up its slot first
 
 LABEL_EVENTS = {DRIFT: "drift", RECOVERED: "recovered", SETTLED: "settled"}
 
 _OF_PRESENT_ROW = ("F", "s", "x", "other")  # scratch arrays that are needed after a rule was created for a row
+_NO_OUTPUTS = np.empty((0, 0))
 
+_learn_rows = direct_by_profile(learn_rows)
 _current_weights = direct(current_weights)
+_mix_rows, _standard_rows = direct(mix_rows), direct(standard_rows)
 _reversal_limits: Any = interpreted(reversal_limit)  # of whole arrays, too
 
 
@@ -85,75 +98,256 @@ class MovedSensor(NamedTuple):
     new: tuple[float, ...]
 
 
-class FollowingRules(RuleBase):
-    """A rule base whose fast and linear member follow the stream when labels change their meaning.
+class NoDrift:
+    """The stage where drift is not followed: the `rules` answer alone, and nothing is watched."""
 
-    Parameters
-    ----------
-    n_features, n_labels : int
-        Widths of rows and of their labels.
-    settings : Settings
-        Parameters of the kernels; `memory` is above 0.
-    scaler : Scaler
-        Scaling of the rows; the members watch whether sensors leave it.
-    arrays : RuleArrays, optional
-        The rules, as for `RuleBase`.
+    name = "drift"
 
-    Attributes
-    ----------
-    members : MemberArrays
-        State of the linear member, the mixer, the alarms and the clock.
-    """
-
-    def __init__(
-        self, n_features: int, n_labels: int, settings: Settings, scaler: Scaler, arrays: RuleArrays | None = None
-    ) -> None:
-        super().__init__(n_features, n_labels, settings, arrays)
-        self.scaler = scaler
-        self.members = allocate_members(n_features, n_labels)
-        self.ended_elsewhere: set[int] = set()  # labels whose drift a refiner has noticed, and ends
-        self.moved_sensors: list[MovedSensor] = []  # that the last call of `learn_raw` has found
-        self._kept_members: KeptMembers | None = None
-
-    @property
-    def has_fast(self) -> bool:
-        """Whether the fast member has begun; before, it would be the same as the slow one."""
-        return bool(self.members.clock[BORN] != NEVER)
-
-    @property
-    def slow(self) -> RuleState:
-        """The rules with the sums of the slow member alone."""
-        return RuleState(self.n_features, self.arrays, self.settings)
+    def __init__(self, rules: RuleBase) -> None:
+        self.rules = rules
+        self.sensors = Sensors()
+        self.moved_sensors: list[MovedSensor] = []  # that the last rows of the stream have shown
+        self.ended_elsewhere: set[int] = set()  # labels whose drift threshold rules have noticed, and end
 
     @property
     def drifting(self) -> BoolArray:
-        """Whether each label has drifted and neither recovered nor settled yet."""
-        return np.asarray(self.members.episode != NEVER)
+        """Whether each label has drifted and neither recovered nor settled yet, (K,)."""
+        return np.zeros(self.rules.n_labels, np.bool_)
 
     @property
-    def fast(self) -> RuleState:
-        """The rules with the sums of the fast member."""
-        return self.kept_members.fast
+    def n_rows(self) -> int | None:
+        """Rows of the stream so far, answered or not; None where they are not counted."""
+        return None
 
     @property
-    def block(self) -> int:
-        """Block of the stream that the present row is in."""
-        return max(int(self.members.clock[ROWS]) - 1, 0) // (self.settings.memory // BLOCKS)
+    def packed(self) -> Any:
+        """The members as compiled loops take them; None without members."""
+        return None
 
-    # ------------------------------------------------------------------ answering
+    @property
+    def with_sums(self) -> list[RuleState]:
+        """The members that have sums H and G."""
+        return [self.rules]
 
-    def weights(self, slot: int) -> FloatArray:
-        """Return W of `slot`, (q, K): that of slow and fast member, mixed by their weights for each label."""
-        slow = super().weights(slot)
-        if not self.has_fast or self.arrays.locked[slot]:
-            return slow
-        part = self.part_of_fast
-        return (1.0 - part) * slow + part * self.fast.weights(slot)
+    @property
+    def linear(self) -> FloatArray | None:
+        """Weights of the linear member, (K, q); None where there is none."""
+        return None
+
+    def linear_scores(self, X: FloatArray) -> FloatArray:
+        """Return the scores of the raw rows `X` as the linear member takes them, (rows, q); none without one."""
+        return np.empty((len(X), 0))
+
+    @property
+    def spreads(self) -> FloatArray:
+        """Standard deviation of each raw feature by which the linear member scales it, (p,); 0 without one."""
+        return np.zeros(self.rules.n_features)
+
+    @property
+    def alarms(self) -> FloatArray:
+        """Alarms of the slow member and of the mixture (`drift.loops.alarm`); all 0 where nothing is watched."""
+        return np.zeros((2, self.rules.n_labels, N_ALARM))
 
     @property
     def mixer_weights(self) -> FloatArray:
         """Weights of the slow, the fast and the linear member for each label, (3, K)."""
-        kept = self.kept_members
+        weights = np.zeros((N_MEMBERS, self.rules.n_labels))
+        weights[SLOW] = 1.0
+        return weights
+
+    # ------------------------------------------------------------------ answering
+
+    def answer(self, rows: Rows) -> None:
+        """Leave the outputs of `rows` as they are."""
+
+    def weights(self, slot: int) -> FloatArray:
+        """Return the consequents W of `slot`, (q, K), of the members that have the rules, mixed by their weights."""
+        return self.rules.weights(slot)
+
+    def mixed(self, read: Callable[[RuleState], FloatArray]) -> FloatArray:
+        """Return what `read` returns for each member that has the rules, (1 + C, K, ...), mixed as by `weights`."""
+        return read(self.rules)
+
+    # ------------------------------------------------------------------ what other stages have found
+
+    @property
+    def episode(self) -> IntArray:
+        """Row of the stream at which each label has drifted, (K,); `NEVER` while it is calm."""
+        return np.full(self.rules.n_labels, NEVER)
+
+    def advance(self, rows: int) -> None:
+        """Count `rows` of the stream that are not learned."""
+
+    def follow(self, events: Iterable[Event], ended_elsewhere: BoolArray) -> None:
+        """Let the labels of `events`, which threshold rules have logged, be in a drift, or calm again.
+
+        Threshold rules end the drifts of the labels `ended_elsewhere`, (K,), and the members those of the others.
+        """
+
+    def restart_alarms(self) -> None:
+        """Reset the alarms that are not raised."""
+
+    # ------------------------------------------------------------------ changes of the rules and their widths
+
+    def resume_fading(self, slot: int) -> None:
+        """Let the fast sums of `slot` fade from now on: they did not while its rule was locked."""
+
+    def grow_labels(self, known: int, n_labels: int) -> None:
+        """Add labels to the members, from `known` up to `n_labels`, at the rate of `RuleBase.grow_labels`."""
+
+    def reorder_labels(self, order: IntArray) -> None:
+        """Put the labels of the members into this `order`; those of the rules are."""
+
+    def fade_to_present(self, *, begin: bool = False) -> None:
+        """Fade the fast sums to their present, so that others can follow; `begin` them if they have not begun."""
+
+    def take_features(self, other: Any, kept: IntArray) -> None:
+        """Copy the members of `other`, whose columns `kept` are the first features of these rules."""
+
+    def restart_blocks(self) -> None:
+        """Count the fast sums, which have faded to the present, by blocks of their present length."""
+
+    def stored(self) -> Arrays:
+        """Return the arrays of the members by name, as files have them."""
+        return {}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the members to copies of stored `arrays`; DataError if they are not those of such members."""
+
+    def align(self, other: Any) -> None:
+        """Bring the fast sums of both, of models trained apart, to their own present, so that they can be added."""
+
+    def merge(self, other: Any) -> None:
+        """Add what the members of `other` have learned, whose labels and features are in the same order."""
+
+
+class Drift(NoDrift, Beside):
+    """The fast and the linear member beside the `rules`, the mixer and the alarms of the labels.
+
+    Parameters
+    ----------
+    rules : RuleBase
+        The slow member; `memory` of its settings is above 0.
+    scaler : Scaler
+        Scaling of the rows; the members watch whether sensors leave it.
+    arrays : MemberArrays, optional
+        State of the members; by default they have learned nothing.
+
+    Attributes
+    ----------
+    arrays : MemberArrays
+        State of the linear member, the mixer, the alarms and the clock.
+    """
+
+    def __init__(self, rules: RuleBase, scaler: Scaler, arrays: MemberArrays | None = None) -> None:
+        super().__init__(rules)
+        self.sensors = WatchedSensors(self)
+        self.scaler = scaler
+        self.arrays = allocate_members(rules.n_features, rules.n_labels) if arrays is None else arrays
+        self._kept: KeptMembers | None = None
+        rules.beside = self
+
+    @property
+    def has_fast(self) -> bool:
+        """Whether the fast member has begun; before, it would be the same as the slow one."""
+        return bool(self.arrays.clock[BORN] != NEVER)
+
+    @property
+    def drifting(self) -> BoolArray:
+        """Whether each label has drifted and neither recovered nor settled yet, (K,)."""
+        return np.asarray(self.arrays.episode != NEVER)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the stream so far, answered or not."""
+        return int(self.arrays.clock[ROWS])
+
+    @property
+    def fast(self) -> RuleState:
+        """The rules with the sums of the fast member."""
+        return self.kept.fast
+
+    @property
+    def with_sums(self) -> list[RuleState]:
+        """The members that have sums H and G: slow and fast."""
+        return [self.rules, self.fast]
+
+    @property
+    def linear(self) -> FloatArray | None:
+        """Weights of the linear member, (K, q)."""
+        return self.arrays.W
+
+    @property
+    def spreads(self) -> FloatArray:
+        """Standard deviation of each raw feature by which the linear member scales it, (p,)."""
+        return np.sqrt(self.arrays.variance)
+
+    @property
+    def alarms(self) -> FloatArray:
+        """Alarms of the slow member and of the mixture (`drift.loops.alarm`)."""
+        return self.arrays.alarms
+
+    @property
+    def block(self) -> int:
+        """Block of the stream that the present row is in."""
+        return max(self.n_rows - 1, 0) // (self.rules.settings.memory // BLOCKS)
+
+    @property
+    def packed(self) -> Any:
+        """The members as compiled loops take them."""
+        return self.kept.packed
+
+    @property
+    def kept(self) -> KeptMembers:
+        """The members, made again when arrays or settings were replaced; outputs of the present row stay."""
+        kept, rules = self._kept, self.rules
+        same = kept is not None and kept.rules is rules.arrays and kept.settings is rules.settings
+        if kept is None or not same or kept.arrays is not self.arrays:
+            sums, own = fast_sums.fast_arrays(rules.arrays), rules.workspace
+            work = own._replace(u=np.empty_like(own.u))
+            state = State(sums, rules.settings, work)
+            made = with_scratch(self.arrays, state, rules.arrays.fast_block, self.scaler.knot_arrays)
+            if kept is not None and kept.members.F.shape == made.F.shape and kept.members.s.shape == made.s.shape:
+                for name in _OF_PRESENT_ROW:
+                    getattr(made, name)[:] = getattr(kept.members, name)
+            fast = RuleState(rules.n_features, sums, rules.settings)
+            kept = KeptMembers(rules.arrays, rules.settings, self.arrays, made, pack(made), fast)
+            self._kept = kept
+        return kept
+
+    # ------------------------------------------------------------------ answering
+
+    def answer(self, rows: Rows) -> None:
+        """Change the outputs of `rows`, which are those of the slow member, to those of all members."""
+        fast = answers(self.fast, rows.Z).outputs if self.has_fast and not len(rows.W) else _NO_OUTPUTS
+        _mix_rows(self.packed, rows.read, fast, len(rows.W) > 0, rows.outputs)
+
+    def linear_scores(self, X: FloatArray) -> FloatArray:
+        """Return the standard scores of the raw rows `X` as the linear member takes them, with ones, (rows, q)."""
+        out = np.empty((len(X), self.rules.n_features + 1))
+        _standard_rows(self.packed, self.sensors.corrected(X), out)
+        return out
+
+    def weights(self, slot: int) -> FloatArray:
+        """Return W of `slot`, (q, K): that of slow and fast member, mixed by their weights for each label."""
+        slow = self.rules.weights(slot)
+        if not self.has_fast or self.rules.arrays.locked[slot]:
+            return slow
+        part = self.part_of_fast
+        return (1.0 - part) * slow + part * self.fast.weights(slot)
+
+    def mixed(self, read: Callable[[RuleState], FloatArray]) -> FloatArray:
+        """Return what `read` returns for each member that has the rules, (1 + C, K, ...), mixed as by `weights`."""
+        slow = read(self.rules)
+        if not self.has_fast:
+            return slow
+        part = self.part_of_fast.reshape(-1, *[1] * (slow.ndim - 2))
+        return (1.0 - part) * slow + part * read(self.fast)
+
+    @property
+    def mixer_weights(self) -> FloatArray:
+        """Weights of the slow, the fast and the linear member for each label, (3, K)."""
+        kept = self.kept
         _current_weights(kept.packed)
         return kept.members.w.copy()
 
@@ -166,54 +360,30 @@ class FollowingRules(RuleBase):
 
     # ------------------------------------------------------------------ learning
 
-    def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
-        """Learn the raw rows of `batch`; they are scaled row by row, because sensors may be corrected in between."""
-        self.moved_sensors.clear()
-        self.learn(batch._replace(X=np.empty(batch.X.shape), raw=batch.X))
-
     @property
-    def packed_members(self) -> Any:
-        """The members as `learn_rows` takes them."""
-        return self.kept_members.packed
+    def loop(self) -> Callable[..., tuple[int, int]]:
+        """The compiled loop that learns rows with all members."""
+        return _learn_rows
 
-    @property
-    def kept_members(self) -> KeptMembers:
-        """The members, made again when arrays or settings were replaced; outputs of the present row stay."""
-        kept = self._kept_members
-        same = kept is not None and kept.rules is self.arrays and kept.settings is self.settings
-        if kept is None or not same or kept.arrays is not self.members:
-            sums, own = fast_sums.fast_arrays(self.arrays), self.workspace
-            work = own._replace(u=np.empty_like(own.u))
-            state = State(sums, self.settings, work)
-            made = with_scratch(self.members, state, self.arrays.fast_block, self.scaler.knot_arrays)
-            if kept is not None and kept.members.F.shape == made.F.shape and kept.members.s.shape == made.s.shape:
-                for name in _OF_PRESENT_ROW:
-                    getattr(made, name)[:] = getattr(kept.members, name)
-            fast = RuleState(self.n_features, sums, self.settings)
-            kept = KeptMembers(self.arrays, self.settings, self.members, made, pack(made), fast)
-            self._kept_members = kept
-        return kept
+    def _log(self, kind: str, **about: Any) -> None:
+        """Log a shift of the stream, `about` a label or a feature, at the present row of the stream."""
+        assert kind in SHIFTS
+        self.rules.log(kind, None, None, sample=self.n_rows, **about)
 
-    def log(self, kind: str, rule: int | None, other: int | None, note: str = "", **about: Any) -> None:
-        """Append an event as a `RuleBase` does; a shift of the stream has its row, by the clock, as its sample."""
-        super().log(kind, rule, other, note, **about)
-        if kind in SHIFTS:
-            self.events[-1] = self.events[-1]._replace(sample=int(self.members.clock[ROWS]))
-
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Log what the last row has shown, start, reverse or cut the fast member, or renew the slow one from it."""
-        kept, clock, now = self.kept_members, self.members.clock, int(self.members.clock[ROWS])
+        kept, clock, now = self.kept, self.arrays.clock, self.n_rows
         members = kept.members
         self._log_labels(members)
         self._log_features(members)
-        if not self.has_fast and (members.due[CUT_DUE] or now >= self.settings.memory):
-            start_fast(self)
+        if not self.has_fast and (members.due[CUT_DUE] or now >= self.rules.settings.memory):
+            self._start_fast()
         if members.due[REVERSAL_DUE]:
             self._reverse()
         if members.due[RENEWAL_DUE]:
             self._renew(now)
         if members.due[CUT_DUE]:
-            fast_sums.cut(self.arrays, self.settings)
+            fast_sums.cut(self.rules.arrays, self.rules.settings)
             clock[CUT] = now
         members.happened[:] = 0
         members.verdict[:] = 0
@@ -221,14 +391,14 @@ class FollowingRules(RuleBase):
 
     def _log_labels(self, members: Members) -> None:
         """Log the labels that have drifted, recovered or settled at the last row."""
-        episode, now = self.members.episode, int(self.members.clock[ROWS])
+        episode, now = self.arrays.episode, self.n_rows
         for label in np.flatnonzero(members.happened).tolist():
             kind, since = LABEL_EVENTS[int(members.happened[label])], int(episode[label])
             if kind != "drift" and label in self.ended_elsewhere:
                 continue
-            before, after = self.members.depth[:, label].tolist()
+            before, after = self.arrays.depth[:, label].tolist()
             about: dict[str, Any] = {"label": label, "before": before, "after": after, "rows": now - since}
-            self.log(kind, None, None, **about)
+            self._log(kind, **about)
             if kind != "drift":
                 episode[label] = NEVER
 
@@ -238,70 +408,153 @@ class FollowingRules(RuleBase):
             before, after, deviations, variance, *old = members.moved[:, feature].tolist()
             kind = "sensor moved" if members.verdict[feature] == SENSOR_MOVED else "inputs moved"
             if kind == "sensor moved":
-                new = self.members.views[[OFFSET, FACTOR], feature].tolist()
-                row = int(self.members.clock[ROWS])
-                self.moved_sensors.append(MovedSensor(row, feature, before, variance, tuple(old), tuple(new)))
+                new = self.arrays.views[[OFFSET, FACTOR], feature].tolist()
+                self.moved_sensors.append(MovedSensor(self.n_rows, feature, before, variance, tuple(old), tuple(new)))
             about: dict[str, Any] = {"feature": feature, "before": before, "after": after, "deviations": deviations}
-            self.log(kind, None, None, **about)
+            self._log(kind, **about)
 
     def _reverse(self) -> None:
         """Let fast and linear member answer the opposite for labels in a drift that contradict them beyond doubt."""
-        odds, before = self.members.reversal[:N_REVERSED], self.members.reversal[N_REVERSED:]
+        odds, before = self.arrays.reversal[:N_REVERSED], self.arrays.reversal[N_REVERSED:]
         found = (odds > _reversal_limits(before)) & self.drifting
         of_fast, of_linear = found
         of_fast &= self.has_fast
         if of_fast.any():
-            fast_sums.reverse_labels(of_fast, self.arrays)
-        self.members.W[of_linear] *= -1.0
+            fast_sums.reverse_labels(of_fast, self.rules.arrays)
+        self.arrays.W[of_linear] *= -1.0
         odds[found], before[found] = 0.0, 1.0
 
     def _renew(self, now: int) -> None:
         """Set the sums and losses of the slow member to those of the fast one at the row `now`."""
-        fast_sums.renew_slow(self.block, self.arrays, self.settings)
-        members, memory = self.members, self.settings.memory
+        fast_sums.renew_slow(self.block, self.rules.arrays, self.rules.settings)
+        members, memory = self.arrays, self.rules.settings.memory
         since_cut = now - int(members.clock[CUT])
         members.losses[SLOW] = members.losses[FAST]
         members.paired[:] = 0.0
         members.clock[RENEWED], members.clock[SLOW_START] = now, now - memory
         rows = min(memory, since_cut) if members.clock[CUT] != NEVER else memory
-        self.log("renewed", None, None, rows=rows)
+        self._log("renewed", rows=rows)
 
-    # ------------------------------------------------------------------ changes of the rules
+    def _start_fast(self) -> None:
+        """Start the fast member as a copy of the slow one."""
+        for slot in range(self.rules.n_rules + 1):
+            self._copy_slow(slot)
+        members = self.arrays
+        members.losses[FAST] = members.losses[SLOW]
+        members.paired[:] = 0.0
+        members.clock[[BORN, RENEWED]] = members.clock[ROWS]
 
-    def _give_up_slot(self) -> bool:
+    # ------------------------------------------------------------------ what other stages have found
+
+    @property
+    def episode(self) -> IntArray:
+        """Row of the stream at which each label has drifted, (K,); `NEVER` while it is calm."""
+        return self.arrays.episode
+
+    def advance(self, rows: int) -> None:
+        """Count `rows` of the stream that are not learned."""
+        clock = self.arrays.clock
+        clock[ROWS] = max(clock[ROWS] + rows, clock[ROWS + 1 :].max())  # a row may be taken back that was not counted
+
+    def follow(self, events: Iterable[Event], ended_elsewhere: BoolArray) -> None:
+        """Let the labels of `events`, which threshold rules have logged, be in a drift, or calm again.
+
+        Threshold rules end the drifts of the labels `ended_elsewhere`, (K,), and the members those of the others.
+        """
+        for event in events:
+            if event.kind in LABEL_EVENTS.values() and isinstance(event.label, int):
+                self.arrays.episode[event.label] = self.n_rows if event.kind == "drift" else NEVER
+                if event.kind == "drift":
+                    self.arrays.depth[:, event.label] = event.before, event.after
+                    self.arrays.reversal[N_REVERSED:, event.label] = 0.0
+        self.ended_elsewhere = set(np.flatnonzero(ended_elsewhere & self.drifting).tolist())
+
+    def restart_alarms(self) -> None:
+        """Reset the alarms that are not raised."""
+        calm = self.arrays.alarms[..., IS_RAISED] == 0.0
+        self.arrays.alarms[calm] = 0.0
+        self.arrays.reversal[:N_REVERSED, calm[1]] = 0.0
+
+    # ------------------------------------------------------------------ changes of the rules and their widths
+
+    def give_up_slot(self) -> bool:
         """Merge a rule that has not fired for `IDLE_ROWS` rows into its nearest neighbour; return whether one was."""
-        blocks = IDLE_ROWS // (self.settings.memory // BLOCKS)
-        used = slice(1, self.n_rules + 1)
-        idle = self.block - self.arrays.fast_block[used] > blocks
-        idle &= self.arrays.locked[used] == 0
+        rules = self.rules
+        blocks = IDLE_ROWS // (rules.settings.memory // BLOCKS)
+        used = slice(1, rules.n_rules + 1)
+        idle = self.block - rules.arrays.fast_block[used] > blocks
+        idle &= rules.arrays.locked[used] == 0
         if not self.has_fast or not idle.any():
             return False
-        slot = 1 + int(np.flatnonzero(idle)[np.argmin(self.arrays.fast_block[used][idle])])
-        self.merge(slot, slots.closest_to(slot, self.arrays, self.settings.most_count))
+        slot = 1 + int(np.flatnonzero(idle)[np.argmin(rules.arrays.fast_block[used][idle])])
+        rules.merge(slot, slots.closest_to(slot, rules.arrays, rules.settings.most_count))
         return True
 
-    def grow_labels(self, n_labels: int) -> None:
-        """Add labels up to `n_labels`, with weights 0 and the rate of `RuleBase.grow_labels` in all members."""
-        known, rate = self.n_labels, self.rate_of_new_label
-        super().grow_labels(n_labels)
+    def _copy_slow(self, slot: int) -> None:
+        """Set the fast sums of `slot` to the slow ones, which a person has written."""
+        fast_sums.copy_slow(self.rules.arrays, slot, self.block)
+
+    def resume_fading(self, slot: int) -> None:
+        """Let the fast sums of `slot` fade from now on: they did not while its rule was locked."""
+        self.rules.arrays.fast_block[slot] = self.block
+
+    def grow_labels(self, known: int, n_labels: int) -> None:
+        """Add labels to the members, from `known` up to `n_labels`, at the rate of `RuleBase.grow_labels`."""
+        rate = self.rules.rate_of_new_label
         set_rate(self.fast, n_labels - known, rate)
-        self.members = MEMBER_ARRAYS.rearranged(self.members, {"label": new_entries(known, n_labels)})
-        self.members.W[known:, -1] = np.log(rate / (1.0 - rate))
+        self.arrays = MEMBER_ARRAYS.rearranged(self.arrays, {"label": new_entries(known, n_labels)})
+        self.arrays.W[known:, -1] = np.log(rate / (1.0 - rate))
+
+    def reorder_labels(self, order: IntArray) -> None:
+        """Put the labels of the members into this `order`; those of the rules are."""
+        self.arrays = MEMBER_ARRAYS.rearranged(self.arrays, {"label": order})
+
+    def fade_to_present(self, *, begin: bool = False) -> None:
+        """Fade the fast sums to their present, so that others can follow; `begin` them if they have not begun."""
+        if begin and not self.has_fast:
+            self._start_fast()
+        if self.has_fast:
+            fast_sums.fade_to(self.block, self.rules.arrays, self.rules.settings)
+
+    def take_features(self, other: Any, kept: IntArray) -> None:
+        """Copy the members of `other`, whose columns `kept` are the first features of these rules."""
+        sources = of_features(kept, other.rules.n_features, self.rules.n_features)
+        self.arrays = MEMBER_ARRAYS.rearranged(other.arrays, sources)
+        self.ended_elsewhere = other.ended_elsewhere
+
+    def restart_blocks(self) -> None:
+        """Count the fast sums, which have faded to the present, by blocks of their present length."""
+        self.rules.arrays.fast_block[:] = self.block
+
+    def stored(self) -> Arrays:
+        """Return the arrays of the members by name, as files have them."""
+        return self.arrays._asdict()
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the members to copies of stored `arrays`; DataError if they are not those of such members."""
+        rules = self.rules
+        check_members(arrays, rules.n_features, rules.n_labels, rules.settings.memory)
+        self.arrays = MEMBER_ARRAYS.from_arrays(arrays)
+
+    def align(self, other: Any) -> None:
+        """Bring the fast sums of both, of models trained apart, to their own present, so that they can be added.
+
+        A fast member that has not begun begins, if the other one has.
+        """
+        if not (self.has_fast or other.has_fast):
+            return
+        for drift in (self, other):
+            drift.fade_to_present(begin=True)
+        other.rules.arrays.fast_block[:] = self.block
+
+    def merge(self, other: Any) -> None:
+        """Add what the members of `other` have learned, whose labels and features are in the same order."""
+        self.arrays = merged_members(self.arrays, other.arrays)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_kept_members": None, "moved_sensors": []}
+        return {**self.__dict__, "_kept": None, "moved_sensors": []}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore `state`; read-only arrays are copied, as in `RuleBase`."""
-        super().__setstate__(state)
-        self.members = MEMBER_ARRAYS.writeable(self.members)
-
-
-def start_fast(rules: FollowingRules) -> None:
-    """Start the fast member of `rules` as a copy of the slow one."""
-    for slot in range(rules.n_rules + 1):
-        fast_sums.copy_slow(rules.arrays, slot, rules.block)
-    members = rules.members
-    members.losses[FAST] = members.losses[SLOW]
-    members.paired[:] = 0.0
-    members.clock[[BORN, RENEWED]] = members.clock[ROWS]
+        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        self.__dict__.update(state)
+        self.arrays = MEMBER_ARRAYS.writeable(self.arrays)

@@ -16,7 +16,7 @@ def rule_part(model: Model, z: FloatArray, psi: FloatArray, active: IntArray) ->
     slopes = np.zeros((model.n_features, model.n_labels))
     for i, rule in enumerate(active):
         slot = int(rule) + 1
-        weights = psi[rule] * rules.weights(slot)
+        weights = psi[rule] * model.drift.weights(slot)
         parts[i] = rules.regressor(z, slot)[:, None] * weights
         slopes += weights[:-1]
     return parts, slopes

@@ -3,6 +3,7 @@
 `stages.rules.arrays` has the table of the arrays: which are exact statistics, and which are derived.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from evolabel.stages.rules.arrays import (
     paper_arrays,
     workspace,
 )
-from evolabel.stages.rules.inverses import mirrored
+from evolabel.stages.rules.inverses import derive_all_inverses, mirrored
 from evolabel.stages.rules.loops.answer import distance_rows
 from evolabel.stages.rules.loops.paper.rotated import degrees, marginal_fill
 from evolabel.typing import FloatArray
@@ -149,3 +150,9 @@ class RuleState:
             made = workspace(slots, self.n_features, self.n_labels, d, self.settings.iterated)
             self._scratch = self.arrays, made
         return self._scratch[1]
+
+
+def derive_inverses(states: Iterable[RuleState]) -> None:
+    """Derive P of all slots of these `states` from H."""
+    for state in states:
+        derive_all_inverses(state.arrays, state.settings)

@@ -9,39 +9,39 @@ import numpy as np
 
 from evolabel._utils.interrupts import held
 from evolabel.core.events import Event, RuleNames
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, Rows
 from evolabel.core.sizes import check_batch, misfit
 from evolabel.engine.compile import direct_by_profile, interpreted
 from evolabel.errors import DivergenceError, StateError
-from evolabel.model.loops.learn import learn_rows
 from evolabel.stages.rules import inverses, merging, slots
-from evolabel.stages.rules.allocation import fit_weights, more_labels, more_slots
+from evolabel.stages.rules.allocation import more_labels, more_slots
 from evolabel.stages.rules.arrays import (
     DIVERGED,
     DONE,
     NEXT_IDENTITY,
     NOVEL,
-    RULES,
     SEEN,
     RuleArrays,
     Settings,
     allocate,
     paper_arrays,
 )
+from evolabel.stages.rules.beside import Beside
 from evolabel.stages.rules.label_rates import set_rate
 from evolabel.stages.rules.loops.consequents import LOOSE
+from evolabel.stages.rules.loops.learn import learn_alone
 from evolabel.stages.rules.loops.memberships import join
 from evolabel.stages.rules.loops.moments import update_moments
 from evolabel.stages.rules.proximal import DIVERGED_TEXT
 from evolabel.stages.rules.rule_state import RuleState
-from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, answers, weights_of_all
+from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments, VarianceTerms, answers, weights_of_all
 from evolabel.stages.scaling.stage import Scaler
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import FloatArray
 
 FIRST_CAPACITY = 32  # rules that the first arrays have slots for
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
-_learn_rows, _update_moments = direct_by_profile(learn_rows), interpreted(update_moments)
+_learn_alone, _update_moments = direct_by_profile(learn_alone), interpreted(update_moments)
 
 
 class RuleBase(RuleState):
@@ -68,7 +68,11 @@ class RuleBase(RuleState):
         Whether the weights have diverged; such a rule base cannot be used any more.
     antecedent_rate : float
         Factor on the weight of a sample in the moments of its winner.
+    beside : Beside or None
+        Members that answer and learn beside the rules.
     """
+
+    name = "rules"
 
     def __init__(self, n_features: int, n_labels: int, settings: Settings, arrays: RuleArrays | None = None) -> None:
         capacity = min(FIRST_CAPACITY, settings.max_rules)
@@ -79,6 +83,7 @@ class RuleBase(RuleState):
         self.rule_names = RuleNames()
         self.diverged = False
         self.antecedent_rate = 1.0
+        self.beside: Beside | None = None
         if arrays is None:
             slots.clear(0, self.arrays, settings)
 
@@ -94,42 +99,36 @@ class RuleBase(RuleState):
         self._resume(batch, *self._learn(batch, structure, consequents), structure, consequents)
 
     def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
-        """Scale the raw rows of `batch` by `scaler`, and learn them; `read` of `batch`, if given, receives them."""
+        """Learn the raw rows of `batch`, scaled by `scaler`; `read` of `batch`, if given, receives them as read.
+
+        Members beside the rules may correct sensors in between, so that rows are then scaled one by one, in the loop.
+        """
+        if self.beside is not None:
+            self.learn(batch._replace(X=np.empty(batch.X.shape), raw=batch.X))
+            return
         kept = self._kept()
         state, paper = kept.packed
         check_batch(batch, self.n_features, kept.n_labels)
         X, Y, weights, confidences, out, _, _, read, *_ = batch
         if len(read):
             read[:] = X
-        Z, members = scaler.transform(X), self.packed_members
-        rest = Y, weights, confidences, self.antecedent_rate, True, True, False, out
-        done, reason = _learn_rows(state, paper, members, X, Z, read, *rest)
+        Z = scaler.transform(X)
+        done, reason = _learn_alone(
+            state, paper, Z, Y, weights, confidences, self.antecedent_rate, True, True, False, out
+        )
         if reason != DONE:
             self._resume(batch._replace(X=Z, raw=X), done, reason)
 
     def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
         """Call the loop once; return how many rows it has learned, and its reason to stop."""
         Z, Y, weights, confidences, out, _, raw, read, *_ = batch
-        members, X = self.packed_members, raw if len(raw) else Z
-        if members is not None and len(raw) != len(Z):
+        rest = Y, weights, confidences, self.antecedent_rate, structure, consequents, created, out
+        if self.beside is None:
+            done, reason = _learn_alone(*self.packed(), Z, *rest)
+            return done, reason
+        if len(raw) != len(Z):
             raise misfit({"raw": raw}, f"{len(Z)} rows")
-        flags = structure, consequents, created
-        rest = Z, read, Y, weights, confidences, self.antecedent_rate, *flags, out
-        done, reason = _learn_rows(*self.packed(), members, X, *rest)
-        return done, reason
-
-    @property
-    def drifting(self) -> BoolArray:
-        """Whether each label is in a drift; nothing is watched here."""
-        return np.zeros(self.n_labels, np.bool_)
-
-    @property
-    def packed_members(self) -> Any:
-        """Members that answer and learn beside the rules, as kernels take them; None: there are none."""
-        return None
-
-    def _settle(self) -> None:
-        """Change the members as the last row demands; there are none."""
+        return self.beside.loop(*self.packed(), self.beside.packed, raw, Z, read, *rest)
 
     def _resume(
         self,
@@ -156,17 +155,9 @@ class RuleBase(RuleState):
                     if structure:
                         self._prune()
                         self._merge_touching()
-                    self._settle()
+                    if self.beside is not None:
+                        self.beside.settle()
                 done, reason = self._learn(batch, structure, consequents, created=reason == NOVEL)
-
-    @contextmanager
-    def moving_antecedents_by(self, rate: float) -> Iterator[None]:
-        """Set `antecedent_rate` to `rate` in the `with` block; consequents and new rules are not affected."""
-        self.antecedent_rate = rate
-        try:
-            yield
-        finally:
-            self.antecedent_rate = 1.0
 
     def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
         """Return the sample in the space of the antecedents."""
@@ -184,7 +175,7 @@ class RuleBase(RuleState):
             if len(slots.unlocked(self.arrays)) < 2:
                 self._update_nearest(s, weight)
                 return
-            if not self._give_up_slot():
+            if self.beside is None or not self.beside.give_up_slot():
                 self.shrink_to(self.settings.max_rules - 1)
         self.reserve(self.n_rules + 1)
         parent = self.nearest_rule(s)
@@ -233,6 +224,11 @@ class RuleBase(RuleState):
 
     # ------------------------------------------------------------------ answering
 
+    def answer(self, rows: Rows) -> None:
+        """Set the outputs of `rows`, eq. (2), their memberships and distances, and what else they ask for."""
+        terms = VarianceTerms(*rows.terms)
+        rows.outputs, rows.psi, rows.D = answers(self, rows.Z, rows.W, Moments(*rows.moments), terms)
+
     def outputs(self, Z: FloatArray) -> FloatArray:
         """Return eq. (2) for the scaled rows `Z`, (rows, K), of the rules alone, without members beside them.
 
@@ -264,32 +260,12 @@ class RuleBase(RuleState):
                 )
             self.merge(*slots.closest_pair(self.arrays, self.settings.most_count))
 
-    def _give_up_slot(self) -> bool:
-        """Merge away a rule that is not needed any more; return whether there was one. Every rule is needed here."""
-        return False
-
     def remove(self, slot: int, kind: str) -> None:
         """Remove the rule in `slot`, and log it as `kind`."""
         identity = int(self.arrays.identity[slot])
         slots.free_slot(slot, self.arrays)
         self.rule_names.remove(identity)
         self.log(kind, identity, None)
-
-    def copy_rule(self, other: "RuleBase", slot: int) -> None:
-        """Copy the rule in `slot` of another rule base of the same widths, under a new identity."""
-        self.reserve(self.n_rules + 1)
-        target, source = self.n_rules + 1, other.arrays
-        self.arrays.locked[target] = source.locked[slot]
-        self.arrays.counters[RULES] = target
-        self.arrays = fit_weights(self.arrays, self.settings)
-        for name in slots.PER_SLOT:
-            if name != "W" or (source.W.shape[1] and self.arrays.W.shape[1]):
-                getattr(self.arrays, name)[target] = getattr(source, name)[slot]
-        self.arrays.identity[target] = self.arrays.counters[NEXT_IDENTITY]
-        self.arrays.counters[NEXT_IDENTITY] += 1
-        identity = int(self.arrays.identity[target])
-        self.rule_names.add(identity, other.rule_names.names.get(int(source.identity[slot])))
-        self.log("joined", identity, None)
 
     def reserve(self, rules: int) -> None:
         """Make slots for `rules` rules; their number doubles, so that arrays are rarely copied."""
@@ -314,9 +290,20 @@ class RuleBase(RuleState):
         """Share of the samples that are expected to carry a label which none has carried yet."""
         return 1.0 / (self.n_seen + 2.0)
 
-    def log(self, kind: str, rule: int | None, other: int | None, note: str = "", **about: Any) -> None:
-        """Append an `Event` of this `kind` at the present sample, `about` a label or a feature, and count it."""
-        self.events.append(Event(self.n_seen, kind, rule, other, note, **about))
+    def new_number(self) -> int:
+        """Return the number of a new rule, whichever stage it belongs to."""
+        number = int(self.arrays.counters[NEXT_IDENTITY])
+        self.arrays.counters[NEXT_IDENTITY] += 1
+        return number
+
+    def log(
+        self, kind: str, rule: int | None, other: int | None, note: str = "", *, sample: int | None = None, **about: Any
+    ) -> None:
+        """Append an `Event` of this `kind`, `about` a label or a feature, and count it.
+
+        It belongs to the `sample`, by default the last one that was learned.
+        """
+        self.events.append(Event(self.n_seen if sample is None else sample, kind, rule, other, note, **about))
         self.n_events += 1
 
     # ------------------------------------------------------------------ copies
@@ -331,3 +318,13 @@ class RuleBase(RuleState):
             self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
             copies: dict[str, Any] = {n: np.array(getattr(self.settings, n)) for n in ("penalty", "anchor", "metric")}
             self.settings = self.settings._replace(**copies)
+
+
+@contextmanager
+def moving_antecedents_by(rules: RuleBase, rate: float) -> Iterator[None]:
+    """Set `antecedent_rate` of `rules` to `rate` in the `with` block; consequents and new rules are not affected."""
+    rules.antecedent_rate = rate
+    try:
+        yield
+    finally:
+        rules.antecedent_rate = 1.0

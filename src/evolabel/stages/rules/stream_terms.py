@@ -13,7 +13,6 @@ from scipy.special import ndtr
 
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.stages.sensors.stage import as_read_now
 from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.terms import SHARES, Vocabulary
@@ -48,7 +47,7 @@ def readings(model: Model, Z: FloatArray) -> FloatArray:
     """Return the scaled rows `Z` in the units that the sensors of `model` read now."""
     assert model.scaler is not None
     values = model.scaler.inverse(Z)
-    return values if model.rules is None else as_read_now(model.rules, values)
+    return values if model.rules is None else model.drift.sensors.as_read_now(values)
 
 
 def _stream_quantiles(model: Model, shares: Sequence[float]) -> FloatArray:

@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.special import ndtri
 
+from evolabel.core.rows import Rows
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
@@ -41,6 +42,15 @@ class Scaler:
     high: float
     prior: FloatArray
     binary: BoolArray
+
+    @property
+    def name(self) -> str:
+        """Name of the stage."""
+        return "scaling"
+
+    def answer(self, rows: Rows) -> None:
+        """Scale what was read of `rows`."""
+        rows.Z = self.transform(rows.read)
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Return the scores of the raw rows `X`; NaN stays NaN."""

@@ -7,7 +7,6 @@ import numpy as np
 
 from evolabel.engine.compile import interpreted
 from evolabel.stages.protocols import Model
-from evolabel.stages.sensors.stage import sensor_corrections
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, SAY, ThresholdArrays
 from evolabel.stages.threshold_rules.edge_strips import join_strips
 from evolabel.stages.threshold_rules.leaves import (
@@ -226,7 +225,7 @@ def tree_reader(model: Model, feature_names: list[str], label_names: list[str]) 
     thresholds = model.thresholds
     if thresholds is None or model.rules is None or model.scaler is None:
         return None
-    corrections = sensor_corrections(model.rules, feature_names)
+    corrections = model.drift.sensors.corrections(feature_names)
     first = thresholds.first_tree
     return TreeReader(thresholds.arrays, first, feature_names, label_names, model.scaler.binary, corrections)
 

@@ -1,17 +1,15 @@
-"""`ThresholdRules`: the refiner that answers and learns with one tree of thresholds per label."""
+"""`ThresholdRules`: the stage that answers and learns with one tree of thresholds per label."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from evolabel.core.rows import Batch
+from evolabel.core.events import EventLog
+from evolabel.core.rows import Batch, Rows
 from evolabel.core.sizes import check_batch, check_rows
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
-from evolabel.stages.drift.adapting import hold_episodes
-from evolabel.stages.drift.mixture import corrected
 from evolabel.stages.drift.stage import MovedSensor
-from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
     LEARNED,
@@ -28,10 +26,7 @@ from evolabel.stages.threshold_rules.loops.ring import derive_codes
 from evolabel.stages.threshold_rules.loops.turn import settle_label, take_turn
 from evolabel.stages.threshold_rules.moved_sensors import correct_ring
 from evolabel.stages.threshold_rules.widths import with_features, with_labels
-from evolabel.typing import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from evolabel.stages.protocols import Model
+from evolabel.typing import BoolArray, IntArray
 
 _NO_ROW = np.zeros((3, 0))  # scratch of one row, before there is one
 
@@ -40,7 +35,7 @@ _derive_codes, _settle_label = direct(derive_codes), direct(settle_label)
 
 
 class ThresholdRules:
-    """Refiner (`stages.protocols`): a tree of thresholds per label, found by the labels and let in by a gate.
+    """A tree of thresholds per label, found by the labels and let in by a gate.
 
     Parameters
     ----------
@@ -54,6 +49,8 @@ class ThresholdRules:
     arrays : ThresholdArrays
         Trees, gates, alarms and the ring of recent rows.
     """
+
+    name = "threshold_rules"
 
     def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> None:
         self.arrays = allocate_thresholds(n_features, n_labels)
@@ -86,49 +83,40 @@ class ThresholdRules:
         return kept
 
     @property
-    def rows_to_turn(self) -> int:
-        """Labelled rows until the next turn of maintenance."""
+    def rows_at_once(self) -> int:
+        """Rows that can be learned before the next turn of maintenance."""
         return EVERY - int(self.arrays.clock[LEARNED]) % EVERY
 
     @property
-    def has_say(self) -> bool:
+    def is_used(self) -> bool:
         """Whether the gate of a label is open."""
         return bool(self.arrays.gate[:, IS_OPEN].any())
 
-    def answer(self, batch: Batch, f: FloatArray) -> FloatArray:
-        """Return the outputs `f` of the members for the rows of `batch`, (n, K), refined; `f` is not changed."""
-        return self.answer_in_place(batch.X, f.copy())
+    def answer(self, rows: Rows) -> None:
+        """Change the outputs of `rows` where the gate of a label is open."""
+        if self.is_used:
+            check_rows(rows.read, self.arrays.X.shape[1])
+            _refine_rows(self.packed, rows.read, rows.outputs)
 
-    def answer_in_place(self, X: FloatArray, f: FloatArray) -> FloatArray:
-        """Return the outputs `f` for the rows `X`, refined in place."""
-        check_rows(X, self.arrays.X.shape[1])
-        _refine_rows(self.packed, X, f)
-        return f
+    def learn(self, rows: Rows, log: EventLog | None = None) -> None:
+        """Learn `rows`, whose outputs are changed in place, each before it is learned; events go to `log`, if given.
 
-    def learn(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
-        """Learn the rows of `batch`, whose outputs were `f`. Events are logged with `rules`, if they are given."""
-        self.refine(batch, f.copy(), rules)
-
-    def refine(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
-        """Do as `learn` with `batch` and `rules`; `f` is refined in place, each row before it is learned."""
-        done = 0
-        while done < len(batch.X):
-            end = done + self.rows_to_turn
-            self.learn_some(batch.rows(slice(done, end)), f[done:end], rules)
-            done = end
-
-    def learn_some(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
-        """Do as `refine` with at most `rows_to_turn` rows of `batch`, and take the turn of maintenance if it is due.
-
-        `f` are their outputs; events are logged with `rules`.
+        After each `EVERY` labelled rows a turn of maintenance is taken. Drifts of labels that it finds are ended here.
         """
-        check_batch(batch, self.arrays.X.shape[1], len(self.arrays.feature))
-        packed = self.packed
-        if _learn_refined(packed, batch.X, batch.Y, batch.weights, batch.confidences, f, self._row):
-            before = self.arrays.number.copy()
-            _take_turn(packed)
-            if rules is not None:
-                log_turn(self.arrays, before, rules, self.first_tree)
+        done, n = 0, len(rows.read)
+        while done < n:
+            part = slice(done, done + self.rows_at_once)
+            done = part.stop
+            weights = rows.weights[part] if len(rows.weights) else rows.weights
+            confidences = rows.confidences[part] if len(rows.confidences) else rows.confidences
+            batch = Batch(rows.read[part], rows.Y[part], weights, confidences, rows.outputs[part])
+            check_batch(batch, self.arrays.X.shape[1], len(self.arrays.feature))
+            packed = self.packed
+            if _learn_refined(packed, batch.X, batch.Y, weights, confidences, batch.outputs, self._row):
+                before = self.arrays.number.copy()
+                _take_turn(packed)
+                if log is not None:
+                    log_turn(self.arrays, before, log, rows, self.first_tree)
 
     def derive_codes(self) -> None:
         """Derive the bins of all values in the ring from the edges between bins."""
@@ -138,7 +126,7 @@ class ThresholdRules:
         """Move the edges of the tree of `label` by the rows in the ring."""
         _settle_label(self.packed, label, False)
 
-    def correct(self, moved: MovedSensor) -> None:
+    def correct_sensor(self, moved: MovedSensor) -> None:
         """Correct rows in the ring that were read before a sensor was known to have `moved`, and what they have shown.
 
         New leaves get their numbers, and rules that are gone are logged, at the next turn.
@@ -158,18 +146,17 @@ class ThresholdRules:
             self.arrays.gate[:] = 0.0
             self.arrays.episode[:first] = -1
 
-    def change_features(self, kept: IntArray, n_features: int, rules: RuleBase) -> None:
+    def change_features(self, kept: IntArray, n_features: int, log: EventLog) -> None:
         """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
 
-        Rules that are gone are logged with `rules`.
+        Rules that are gone are logged in `log`.
         """
         before = self.arrays.number
         self.arrays = with_features(self.arrays, kept, n_features)
         is_reset = (before >= 0).any(axis=1) & (self.arrays.number < 0).all(axis=1)
         if self.exclusive and is_reset.any():  # classes share one gate
             self.arrays.gate[:] = 0.0
-        log_gone(self.arrays, before, rules)
-        hold_episodes(rules, self.drifting)
+        log_gone(self.arrays, before, log)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": None, "_row": _NO_ROW}  # a copy has arrays of its own
@@ -178,19 +165,3 @@ class ThresholdRules:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
         self.arrays = THRESHOLD_ARRAYS.writeable(self.arrays)
-
-
-def refined(model: "Model", X: FloatArray, f: FloatArray) -> FloatArray:
-    """Return the outputs `f` of the members of `model` for the raw rows `X`, refined by trees and by written rules."""
-    thresholds, written = model.thresholds, model.written
-    if not (len(written) or (thresholds is not None and thresholds.has_say)):
-        return f
-    rows = corrected(model.trained(), X)
-    trees_refined(model, rows, f)
-    return written.answer_in_place(rows, f) if len(written) else f
-
-
-def trees_refined(model: "Model", rows: FloatArray, f: FloatArray) -> FloatArray:
-    """Return the outputs `f` of the members of `model` for the corrected `rows`, refined in place by its trees."""
-    trees = model.thresholds
-    return f if trees is None or not trees.has_say else trees.answer_in_place(rows, f)

@@ -13,7 +13,6 @@ from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stream_terms import readings, stream_moments, stream_terms
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.scaling.words import scaled_0_and_1, shares_on
-from evolabel.stages.sensors.stage import as_read_now, sensor_corrections
 from evolabel.stages.threshold_rules.read_trees import tree_reader
 from evolabel.stages.threshold_rules.words import ADMITTED_TOO, NOTHING_ELSE, ThresholdCondition, edge_text
 from evolabel.stages.written_rules.edits.rule_edits import is_threshold_rule, slot_of_rule
@@ -107,7 +106,7 @@ def _read_expectations(slot: int, model: Model, labels: list[str]) -> list[Expec
     """Return the rule's outputs at its centre, for the labels on which it differs most from the global model."""
     base = model.trained()
     r = np.append(base.arrays.c[slot, : model.n_features], 1.0)
-    outputs, usual = r @ base.weights(slot), r @ base.weights(0)
+    outputs, usual = r @ model.drift.weights(slot), r @ model.drift.weights(0)
     strongest = np.argsort(-np.abs(outputs - usual), kind="stable")[:_MAX_NAMED]
     return [Expectation(labels[c], round(float(np.clip(outputs[c], 0.0, 1.0)), 2)) for c in sorted(strongest)]
 
@@ -136,7 +135,7 @@ def written_words(place: int, model: Model, features: list[str], labels: list[st
     the names of the columns.
     """
     words = model.trained().rule_names.written.get(int(model.written.arrays.number[place]), "")
-    if sensor_corrections(model.trained(), features):
+    if model.drift.sensors.corrections(features):
         with suppress(DataError):
             said = resolve(read_form(words), stream_terms(model, features))
             now = written_form(place, model, features, labels)
@@ -149,11 +148,11 @@ def _as_read(condition: Condition, place: int, model: Model, words: Vocabulary) 
 
     A range that still stands for the numbers of the rule stays as it was written.
     """
-    rules, j = model.trained(), words.index_of(condition.feature)
-    if condition.term or condition.feature not in sensor_corrections(rules, words.feature_names):
+    sensors, j = model.drift.sensors, words.index_of(condition.feature)
+    if condition.term or condition.feature not in sensors.corrections(words.feature_names):
         return condition
     said = np.array(box_of(ExpertRule((condition,), _ANY_LABEL), words))[:, j]
-    kept = as_read_now(rules, np.stack([model.written.arrays.low[place], model.written.arrays.high[place]]))[:, j]
+    kept = sensors.as_read_now(np.stack([model.written.arrays.low[place], model.written.arrays.high[place]]))[:, j]
     if np.allclose(said, kept, rtol=_ROUNDING, atol=0.0):
         return condition
     low, high = (float(f"{end:.{_DIGITS_OF_END}g}") for end in kept)
@@ -168,7 +167,7 @@ def rule_of_box(place: int, model: Model, features: list[str], labels: list[str]
     a = model.written.arrays
     mentioned = np.flatnonzero(~np.isnan(a.shares[place])).tolist()
     named = np.flatnonzero(model.written.named[place]).tolist()
-    low, high = as_read_now(model.trained(), np.stack([a.low[place], a.high[place]]))
+    low, high = model.drift.sensors.as_read_now(np.stack([a.low[place], a.high[place]]))
     return ExpertRule(
         tuple(range_condition(features[j], float(low[j]), float(high[j])) for j in named),
         tuple(Expectation(labels[k], float(a.shares[place, k])) for k in mentioned),

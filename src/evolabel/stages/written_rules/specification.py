@@ -9,7 +9,6 @@ from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stream_terms import stream_terms
-from evolabel.stages.sensors.stage import as_corrected
 from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Condition, ExpertRule
 from evolabel.stages.written_rules.expert_reader import refuse_missing
 from evolabel.streams.cells import TRUTH_VALUES
@@ -49,7 +48,8 @@ def spec_of(rule: ExpertRule, model: Model, features: list[str], labels: list[st
 
     `features` and `labels` are the names of the columns of `model`. DataError where there is no such feature or label.
     """
-    low, high = as_corrected(model.trained(), np.stack(box_of(rule, stream_terms(model, features))))
+    box = np.stack(box_of(rule, stream_terms(model, features)))
+    low, high = model.drift.sensors.as_corrected(box)
     shares = np.full(len(labels), np.nan)
     for expected in rule.expectations:
         if expected.label not in labels:

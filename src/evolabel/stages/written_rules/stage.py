@@ -1,29 +1,26 @@
 """`WrittenRules`: the ordered list of rules that people write, in front of the trees of all labels."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from evolabel.core.rows import Batch
+from evolabel.core.events import EventLog
+from evolabel.core.rows import Batch, Rows
 from evolabel.core.schema import of_features
 from evolabel.core.sizes import check_batch, check_rows
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
-from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.threshold_rules.arrays import doubt_errors
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, Written, WrittenArrays, allocate_written
 from evolabel.stages.written_rules.loops.answer import answer_written, leave_out
 from evolabel.stages.written_rules.loops.learn import learn_written
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from evolabel.stages.threshold_rules.stage import ThresholdRules
-
 _answer_written, _leave_out, _learn_written = direct(answer_written), direct(leave_out), direct(learn_written)
 
 
 class WrittenRules:
-    """Refiner (`stages.protocols`): for each label the first written rule that mentions it, holds, and is used.
+    """For each label the first written rule that mentions it, holds, and is used.
 
     Parameters
     ----------
@@ -37,6 +34,8 @@ class WrittenRules:
     arrays : WrittenArrays
         The rules in their order. Edits replace the arrays, learning changes them in place.
     """
+
+    name = "written_rules"
 
     def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> None:
         self.arrays = allocate_written(0, n_features, n_labels)
@@ -81,50 +80,44 @@ class WrittenRules:
 
     # ------------------------------------------------------------------ answering and learning
 
-    def answer(self, batch: Batch, f: FloatArray) -> FloatArray:
-        """Return the outputs `f` for the corrected rows of `batch`, (n, K), refined; `f` is not changed."""
-        return self.answer_in_place(batch.X, f.copy())
+    rows_at_once = 1  # gates turn at any row
 
-    def answer_in_place(self, X: FloatArray, f: FloatArray) -> FloatArray:
-        """Return the outputs `f` for the corrected rows `X`, replaced where a rule answers."""
-        check_rows(X, self.arrays.low.shape[1])
-        _answer_written(self.packed, X, f)
-        return f
+    @property
+    def is_used(self) -> bool:
+        """Whether there are any rules."""
+        return len(self) > 0
 
-    def learn(self, batch: Batch, f: FloatArray) -> None:
-        """Learn the corrected rows of `batch`, whose outputs were `f`."""
-        self.refine(batch, f.copy())
+    def answer(self, rows: Rows) -> None:
+        """Replace the outputs of `rows` where a rule answers."""
+        check_rows(rows.read, self.arrays.low.shape[1])
+        _answer_written(self.packed, rows.read, rows.outputs)
 
-    def refine(self, batch: Batch, f: FloatArray, rules: RuleBase | None = None) -> None:
-        """Do as `learn` with `batch`; `f` is refined in place, each row before it is learned.
+    def unanswered(self, rows: Rows) -> FloatArray:
+        """Return the labels of `rows`, NaN where a rule answers: what stages in front of this one learn from."""
+        left = rows.Y.copy()
+        _leave_out(self.packed, rows.read, left)
+        return left
 
-        Gates that have turned after the last row are logged with `rules`, if they are given.
+    def learn(self, rows: Rows, log: EventLog | None = None) -> None:
+        """Learn `rows`, whose outputs are changed in place, each before it is learned.
+
+        Gates that have turned after the last row are logged in `log`, if it is given.
         """
+        batch = Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
         check_batch(batch, self.arrays.low.shape[1], self.arrays.shares.shape[1])
         closed = self.arrays.closed.copy()
-        _learn_written(self.packed, batch.X, batch.Y, batch.weights, batch.confidences, f)
-        if rules is not None and (closed != self.arrays.closed).any():
-            self._log_turns(closed, rules)
+        _learn_written(self.packed, batch.X, batch.Y, batch.weights, batch.confidences, batch.outputs)
+        if log is not None and (closed != self.arrays.closed).any():
+            self._log_turns(closed, log)
 
-    def learn_in_front(self, trees: "ThresholdRules | None", batch: Batch, rules: RuleBase) -> None:
-        """Learn one corrected row, `batch`, by the `trees`, as far as no rule answers, and by the rules of the list.
-
-        Its outputs are refined in place. Events are logged with `rules`.
-        """
-        if trees is not None:
-            left = batch.Y.copy()
-            _leave_out(self.packed, batch.X, left)
-            trees.learn_some(batch._replace(Y=left), batch.outputs, rules)
-        self.refine(batch, batch.outputs, rules)
-
-    def _log_turns(self, before: IntArray, rules: RuleBase) -> None:
+    def _log_turns(self, before: IntArray, log: EventLog) -> None:
         """Log the gates that have turned since they were `before`; classes share one."""
         a = self.arrays
         for place in np.flatnonzero((before != a.closed).any(axis=1)).tolist():
             labels = np.flatnonzero(before[place] != a.closed[place])
             for label in labels[: 1 if self.exclusive else None].tolist():
                 n = float(a.rows[place, label])
-                rules.log(
+                log.log(
                     "rule contradicted" if a.closed[place, label] else "rule restored",
                     int(a.number[place]),
                     None,
@@ -170,10 +163,10 @@ class WrittenRules:
         source[columns] = np.arange(len(columns))
         self.arrays = WRITTEN_ARRAYS.rearranged(self.arrays, {"label": source})
 
-    def change_features(self, kept: IntArray, n_features: int, rules: RuleBase) -> None:
+    def change_features(self, kept: IntArray, n_features: int, log: EventLog) -> None:
         """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
 
-        A rule that names a feature that is gone cannot be tested any more: it is removed, and logged with `rules`.
+        A rule that names a feature that is gone cannot be tested any more: it is removed, and logged in `log`.
         """
         old = self.arrays
         gone = np.ones(old.low.shape[1], bool)
@@ -181,8 +174,8 @@ class WrittenRules:
         lost = self.named[:, gone].any(axis=1)
         self.arrays = WRITTEN_ARRAYS.rearranged(old, of_features(kept, old.low.shape[1], n_features))
         for number in old.number[lost].tolist():
-            rules.rule_names.remove(number)
-            rules.log("rule dropped", number, None)
+            log.rule_names.remove(number)
+            log.log("rule dropped", number, None)
         self.take(np.flatnonzero(~lost).tolist())
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,9 +8,7 @@ import numpy as np
 
 from evolabel._utils.text import one_line
 from evolabel.stages.protocols import Model
-from evolabel.stages.sensors.stage import as_read_now
 from evolabel.stages.threshold_rules.path import PathEdge, ThresholdPath
-from evolabel.stages.threshold_rules.stage import trees_refined
 from evolabel.stages.threshold_rules.words import Style, percent, samples
 from evolabel.stages.written_rules.rule_forms import written_words
 from evolabel.stages.written_rules.stage import own_shares
@@ -131,7 +129,7 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
     if not len(model.written):
         return []
     a, names, own = model.written.arrays, model.trained().rule_names, own_shares(model.written.arrays)
-    low, high = (as_read_now(model.trained(), ends) for ends in (a.low, a.high))
+    low, high = (model.drift.sensors.as_read_now(ends) for ends in (a.low, a.high))
     found = []
     for i, number in enumerate(a.number.tolist()):
         named = np.flatnonzero(model.written.named[i]).tolist()
@@ -158,12 +156,6 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
             )
         )
     return found
-
-
-def refined_parts(model: Model, real: FloatArray, plain: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what trees, and then written rules, add to the outputs `plain` of the corrected sample `real`, (1, p)."""
-    by_trees = trees_refined(model, real, plain[None].copy())
-    return by_trees[0] - plain, (model.written.answer_in_place(real, by_trees.copy()) - by_trees)[0]
 
 
 def deciding_rules(model: Model, x: FloatArray, names: tuple[list[str], list[str]]) -> tuple[WrittenRule | None, ...]:

@@ -21,7 +21,7 @@ from evolabel.stages.written_rules.edits.undo import Change, recorded
 from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from evolabel.model.pipeline import StreamModel
+    from evolabel.model.stream_model import StreamModel
 
 INVERTIBLE = ("locked", "unlocked", "renamed", "edited")
 

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 from evolabel._utils.notes import note
 from evolabel.errors import DataError
 from evolabel.stages.rules.stream_terms import stream_terms
-from evolabel.stages.sensors.stage import sensor_corrections
 from evolabel.stages.written_rules.edits.rule_edits import add_rule, lock_rule, slot_of_rule
 from evolabel.stages.written_rules.expert_reader import read_form
 from evolabel.stages.written_rules.specification import RuleSpec, resolve, spec_of
 
 if TYPE_CHECKING:
-    from evolabel.model.pipeline import StreamModel
+    from evolabel.model.stream_model import StreamModel
 
 
 def write_old_regions(model: "StreamModel", features: list[str], labels: list[str]) -> None:
@@ -40,6 +39,6 @@ def write_old_regions(model: "StreamModel", features: list[str], labels: list[st
 def _read(text: str, model: "StreamModel", features: list[str], labels: list[str]) -> RuleSpec:
     """Return the rule with this `text` in numbers; DataError if it names a column that is gone or reads otherwise."""
     rule = resolve(read_form(text), stream_terms(model, features))
-    if moved := sorted(rule.names & {*sensor_corrections(model.trained(), features)}):
+    if moved := sorted(rule.names & {*model.drift.sensors.corrections(features)}):
         raise DataError(f"sensor {moved[0]} was corrected since it was written")
     return spec_of(rule, model, features, labels)

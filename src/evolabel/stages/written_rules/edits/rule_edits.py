@@ -12,9 +12,8 @@ import numpy as np
 
 from evolabel.core.events import give_name
 from evolabel.errors import DataError, StateError
-from evolabel.stages.drift.adapting import take_unlocked
 from evolabel.stages.rules.allocation import fit_weights
-from evolabel.stages.rules.arrays import NEXT_IDENTITY, SEEN
+from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.slots import slot_of
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.written_rules.arrays import WrittenArrays, allocate_written
@@ -22,7 +21,7 @@ from evolabel.stages.written_rules.edits.undo import recorded
 from evolabel.stages.written_rules.specification import RuleSpec
 
 if TYPE_CHECKING:
-    from evolabel.model.pipeline import StreamModel
+    from evolabel.model.stream_model import StreamModel
     from evolabel.stages.protocols import Model
 
 
@@ -33,8 +32,7 @@ def add_rule(model: "StreamModel", spec: RuleSpec, text: str, name: str, *, in_f
     give up this name.
     """
     with recorded(model) as base:
-        number = int(base.arrays.counters[NEXT_IDENTITY])
-        base.arrays.counters[NEXT_IDENTITY] += 1
+        number = base.new_number()
         model.written.insert(len(model.written), _entry(number, spec))
         base.rule_names.written[number] = text
         if in_front_of is not None and base.rule_names.names.get(in_front_of) == name:
@@ -105,7 +103,7 @@ def lock_rule(model: "StreamModel", rule: int) -> None:
     if base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is locked already")
     with recorded(model):
-        weights = base.weights(slot).T
+        weights = model.drift.weights(slot).T
         base.arrays.locked[slot] = 1
         base.arrays = fit_weights(base.arrays, base.settings)
         base.arrays.W[slot] = weights
@@ -131,7 +129,7 @@ def unlock_rule(model: "StreamModel", rule: int) -> None:
         a = base.arrays
         a.locked[slot] = 0
         a.last_won[slot] = a.counters[SEEN]  # it could not win while it was locked
-        take_unlocked(base, slot)
+        model.drift.resume_fading(slot)
         if not base.settings.iterated:
             a.W[slot] = 0.0
         base.arrays = fit_weights(a, base.settings)

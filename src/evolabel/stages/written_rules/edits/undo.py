@@ -22,7 +22,7 @@ from evolabel.stages.written_rules.arrays import WrittenArrays
 from evolabel.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from evolabel.model.pipeline import StreamModel
+    from evolabel.model.stream_model import StreamModel
 
 CHANGES_KEPT = 16  # edits that can be undone, one after the other
 

@@ -1,0 +1,384 @@
+"""The learner as a whole: cold start, batch phase, incremental phase, answers.
+
+`model.pipeline` has the stages that a row passes. Everything works on checked float64 arrays: X with NaN for missing
+features, Y of 0/1 with NaN for labels that were not annotated.
+"""
+
+import copy
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from evolabel._utils.interrupts import deliver, held
+from evolabel.core.options import Options
+from evolabel.core.rows import NOT_GIVEN, Batch, Rows
+from evolabel.core.sizes import misfit
+from evolabel.engine.bounds import count_answers, first_bad_sample
+from evolabel.engine.compile import direct
+from evolabel.errors import DataError, StateError
+from evolabel.model import pipeline
+from evolabel.model.empty_rows import answer_by_base_rates
+from evolabel.model.loops.ranges import widen_ranges
+from evolabel.model.seen_ranges import no_ranges
+from evolabel.model.start import batch_phase
+from evolabel.model.start.batch_phase import NOT_IN_FLOAT64, is_heavy
+from evolabel.model.start.cold_start import WarmUp, renumber
+from evolabel.model.start.first_model import FEWEST_ROWS, FirstModel
+from evolabel.stages.calibration.stage import Calibration
+from evolabel.stages.decisions.stage import new_decisions
+from evolabel.stages.drift.stage import Drift, NoDrift
+from evolabel.stages.protocols import Watcher
+from evolabel.stages.rules.arrays import SEEN, RuleArrays, Settings
+from evolabel.stages.rules.conditioning import is_sound, is_well_posed
+from evolabel.stages.rules.label_rates import label_shares
+from evolabel.stages.rules.rule_state import derive_inverses
+from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.scaling.stage import Scaler
+from evolabel.stages.threshold_rules.stage import ThresholdRules
+from evolabel.stages.written_rules.edits.undo import CHANGES_KEPT, Change
+from evolabel.stages.written_rules.stage import WrittenRules
+from evolabel.typing import BoolArray, FloatArray
+
+CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
+
+_count_answers = direct(count_answers)
+_first_bad_sample = direct(first_bad_sample)
+_widen_ranges = direct(widen_ranges)
+
+
+class StreamModel:
+    """EFC-ML with its scaling, from the first sample on; a `stages.protocols.Model`.
+
+    The first samples, as many as the option `warm_up`, are kept for the batch phase. Until it has run, outputs are
+    running label frequencies, and from the tenth sample on those of a `FirstModel`. `fit` skips that stage.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Columns of X and Y.
+    options : Options
+        Checked parameters.
+    warming : bool
+        Whether there is a buffer for the cold start; without one the caller sets `scaler` and calls `take_rules`.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
+    watchers : sequence of Watcher
+        Refiners that learn from the batch phase only; their user copies them.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_labels: int,
+        options: Options,
+        *,
+        warming: bool = True,
+        exclusive: bool = False,
+        watchers: Sequence[Watcher] = (),
+    ) -> None:
+        self.options = options
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.ridge = np.nan
+        self.local_ridge = np.nan
+        self.scaler: Scaler | None = None
+        self.rules: RuleBase | None = None
+        self._drift: NoDrift | None = None
+        self.thresholds: ThresholdRules | None = None
+        self.written = WrittenRules(n_features, n_labels, exclusive=exclusive)
+        self.exclusive = exclusive
+        self.calibration = Calibration(n_labels, exclusive=exclusive)
+        self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
+        self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
+        self.is_plain = self.decisions is None  # learning a row changes the rules only
+        self.watchers = tuple(watchers)
+        self.ranges = no_ranges(n_features)  # of the values seen (`model.loops.ranges`)
+        self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
+        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)  # edits that can be undone
+        self._first = FirstModel()  # answers during the warm-up
+
+    @property
+    def n_seen(self) -> int:
+        """Samples seen so far, the initial batch included."""
+        return self.trained().n_seen if self.warm_up is None else self.warm_up.n_seen
+
+    @property
+    def drifting(self) -> BoolArray:
+        """Whether each label has changed its meaning, as its members or its threshold rules show, and not recovered."""
+        found = self.drift.drifting
+        return found if self.thresholds is None else found | self.thresholds.drifting
+
+    @property
+    def n_events(self) -> int:
+        """Events logged so far; 0 while there are no rules."""
+        return 0 if self.rules is None else self.rules.n_events
+
+    @property
+    def drift(self) -> NoDrift:
+        """What follows drift beside the rules; only to be called once the batch phase has run."""
+        assert self._drift is not None, "the batch phase has not run yet"
+        return self._drift
+
+    def trained(self) -> RuleBase:
+        """Return the rule base; only to be called once the batch phase has run."""
+        assert self.rules is not None, "the batch phase has not run yet"
+        if self.rules.diverged:
+            raise StateError(
+                'the rule weights have diverged; call fit again with lipschitz="safe" and coupling other than "paper"'
+            )
+        return self.rules
+
+    def settings(self) -> Settings:
+        """Return the settings of the kernels, from the options and the ridges."""
+        assert self.scaler is not None
+        return self.settings_for(self.scaler)
+
+    def settings_for(self, scaler: Scaler) -> Settings:
+        """Return the settings of the kernels for the features of another `scaler`."""
+        p = len(scaler.used)
+        return kernel_settings(self.options, p, self.n_labels, scaler.prior, self.ridge, local_ridge=self.local_ridge)
+
+    def start_rules(self, scaler: Scaler, settings: Settings, arrays: RuleArrays | None = None) -> RuleBase:
+        """Set the rules to `arrays` (None: no rules) with `settings`, for rows that `scaler` scales; return them.
+
+        The members that follow drift beside them, if `settings` ask for any, have learned nothing.
+        """
+        rules = RuleBase(len(scaler.used), self.n_labels, settings, arrays)
+        self.scaler, self.rules = scaler, rules
+        self._drift = Drift(rules, scaler) if settings.memory else NoDrift(rules)
+        return rules
+
+    def new_thresholds(self) -> ThresholdRules | None:
+        """Return threshold rules that have learned nothing; None where the options leave them out."""
+        if not self.options.threshold_rules:
+            return None
+        return ThresholdRules(self.n_features, self.n_labels, exclusive=self.exclusive)
+
+    # ------------------------------------------------------------------ stages of an output
+
+    def scale(self, X: FloatArray) -> FloatArray:
+        """Return the raw rows `X` scaled, after the correction of sensors that moved."""
+        assert self.scaler is not None
+        return self.scaler.transform(X if self.rules is None else self.drift.sensors.corrected(X))
+
+    def standardise(self, X: FloatArray) -> FloatArray:
+        """Return the raw rows `X` scaled, in units of their standard deviations whatever the scaling."""
+        assert self.scaler is not None
+        return np.asarray(self.scale(X) / np.sqrt(self.scaler.prior))
+
+    def outputs(self, X: FloatArray) -> FloatArray:
+        """Return the outputs of eq. (2) for raw rows `X`; before the batch phase those of the rows so far."""
+        if self.warm_up is not None:
+            return self._first_outputs(self.warm_up, X)
+        if len(X) <= CHUNK:
+            return pipeline.answer_stages(self, Rows(X)).outputs
+        chunks = (X[start : start + CHUNK] for start in range(0, len(X), CHUNK))
+        return np.concatenate([pipeline.answer_stages(self, Rows(chunk)).outputs for chunk in chunks])
+
+    def answer(self, rows: Rows) -> Rows:
+        """Answer `rows` by all stages that make outputs, and return them; only once the batch phase has run."""
+        return pipeline.answer_stages(self, rows)
+
+    def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
+        """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""
+        return pipeline.refined_parts(self, read, outputs)
+
+    def calibrator(self) -> Calibration:
+        """Return the calibration of the outputs: this model's, or during the warm-up that of the first rows."""
+        answering = self.answering()
+        return self.calibration if answering is None else answering.calibration
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, batch: Batch) -> None:
+        """Run the batch phase on the initial `batch` (`model.start.batch_phase`)."""
+        batch_phase.fit(self, batch)
+
+    def learn(self, batch: Batch) -> None:
+        """Learn the rows of `batch` one after the other (Algorithm 2).
+
+        Its arrays of answers, if given, receive those from before each row was learned. A row without any feature is
+        not learned; its output is the base rates.
+        """
+        start = 0
+        while (empty := _first_bad_sample(batch.X[start:])[0]) >= 0:
+            if empty > 0:
+                self._learn_filled(batch.rows(slice(start, start + empty)))
+            start += empty + 1
+            answer_by_base_rates(self, batch, start - 1)
+        if start < len(batch.X):
+            self._learn_filled(batch.rows(slice(start, None)) if start else batch)
+
+    def base_rates(self) -> FloatArray:
+        """Return the share of each label among the samples so far, (n_labels,): all that is known without features."""
+        return self.warm_up.priors() if self.warm_up is not None else label_shares(self.trained())[0]
+
+    def _learn_filled(self, batch: Batch) -> None:
+        """Learn the rows of `batch`, all of which have features."""
+        if self.warm_up is not None:
+            done = self._buffer(self.warm_up, batch)
+            if done == len(batch.X):
+                return
+            batch = batch.rows(slice(done, None))
+        if len(batch.X) > CHUNK:
+            for start in range(0, len(batch.X), CHUNK):
+                self._learn_filled(batch.rows(slice(start, start + CHUNK)))
+                deliver()
+            return
+        if len(batch.weights) and is_heavy(self.trained(), batch.weights):
+            self._learn_heavy(batch)
+        else:
+            self.learn_rows(batch)
+
+    def learn_rows(self, batch: Batch) -> None:
+        """Learn at most `CHUNK` rows, `batch`, after the warm-up, and count them.
+
+        Where `is_plain`, the model is consistent after Ctrl-C at any point; else the caller delays Ctrl-C.
+        """
+        rules, n_answers = self.trained(), self.n_answers.copy()
+        if len(n_answers) != batch.Y.shape[1]:
+            raise misfit({"Y": batch.Y}, f"answers to {len(n_answers)} labels")
+        assert self.scaler is not None
+        _count_answers(batch.Y, batch.weights, n_answers)
+        if not len(batch.outputs):
+            batch = batch._replace(outputs=np.empty(batch.Y.shape))
+        if self.decisions is not None and not len(batch.probabilities):
+            batch = batch._replace(probabilities=np.empty(batch.Y.shape))
+        counters = rules.arrays.counters
+        before = counters[SEEN]
+        try:
+            pipeline.learn_stages(self, batch)
+            with held():
+                self.calibration.learn(batch)
+                self.n_answers = n_answers
+        except BaseException as error:
+            with held():
+                if self.n_answers is not n_answers:
+                    self._count_first(int(counters[SEEN] - before), batch)
+            if isinstance(error, LinAlgError):
+                advice = "call fit again with scaled features or a larger ridge"
+                raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
+            raise
+        _widen_ranges(batch.X, self.ranges)
+        if self.decisions is not None:
+            self.decisions.update(batch)
+
+    def _count_first(self, rows: int, batch: Batch) -> None:
+        """Count and calibrate by the first `rows` rows of `batch`, after which learning ended with an error."""
+        self.calibration.learn(batch.rows(slice(0, rows)))
+        n_answers = self.n_answers.copy()
+        _count_answers(batch.Y[:rows], batch.weights[:rows], n_answers)
+        self.n_answers = n_answers
+
+    def _learn_heavy(self, batch: Batch) -> None:
+        """Learn rows of huge weights: all of them, with P derived again, or none and DataError."""
+        before = copy.deepcopy(vars(self))
+        try:
+            self.learn_rows(batch)
+            derive_inverses(self.drift.with_sums)
+            rules = self.trained()
+            if not (is_sound(rules) and is_well_posed(rules) and np.isfinite(batch.outputs).all()):
+                raise DataError(NOT_IN_FLOAT64)
+        except BaseException as error:
+            vars(self).update(before)
+            if isinstance(error, LinAlgError | StateError):
+                raise DataError(NOT_IN_FLOAT64) from None
+            raise
+
+    def advance(self, rows: int) -> None:
+        """Count `rows` of the stream that have no answer; below 0: rows that have one now."""
+        if self.warm_up is not None:
+            self.warm_up.passed = max(self.warm_up.passed + rows, 0)
+        elif self.rules is not None:
+            self.drift.advance(rows)
+
+    # ------------------------------------------------------------------ cold start, new labels
+
+    def _buffer(self, buffer: WarmUp, batch: Batch) -> int:
+        """Keep rows until there are enough, then run the batch phase; return the number of rows taken."""
+        if len(batch.probabilities):
+            return self._buffer_calibrated(buffer, batch)
+        before = buffer.filled, buffer.n_seen
+        done = buffer.take(batch, lambda row: self._first_outputs(buffer, row))
+        if buffer.complete:
+            try:
+                self._end_warm_up(buffer)
+            except BaseException:
+                buffer.filled, buffer.n_seen = before
+                raise
+        return done
+
+    def _buffer_calibrated(self, buffer: WarmUp, batch: Batch) -> int:
+        """Do as `_buffer`, row by row; probabilities, set limits and decisions receive those before each row."""
+        plain = batch._replace(probabilities=NOT_GIVEN, set_limits=NOT_GIVEN)
+        for i in range(len(batch.X)):
+            if self.warm_up is not buffer:
+                return i
+            row = slice(i, i + 1)
+            calibrator, outputs = self.calibrator(), self._first_outputs(buffer, batch.X[row])
+            batch.probabilities[row] = calibrator.probabilities(outputs)
+            batch.set_limits[row] = calibrator.limits(float(batch.coverages[i]))
+            if self.decisions is not None:
+                batch.decisions[row] = self.decisions.decide(outputs, calibrator)
+            self._buffer(buffer, plain.rows(row))
+        return len(batch.X)
+
+    def _first_outputs(self, buffer: WarmUp, X: FloatArray) -> FloatArray:
+        """Return outputs of the raw rows `X` during the warm-up: label shares, then those of a `FirstModel`."""
+        if self.options.iterated:
+            return np.tile(buffer.priors(), (len(X), 1))
+        return self._first.outputs(buffer, X, self._untrained)
+
+    def _untrained(self) -> "StreamModel":
+        """Return a model of the same options that has learned nothing; few rows need no threshold rules."""
+        options = replace(self.options, threshold_rules=False)
+        return StreamModel(self.n_features, self.n_labels, options, exclusive=self.exclusive)
+
+    def answering(self) -> "StreamModel | None":
+        """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
+        if self.warm_up is None:
+            return self
+        return None if self.options.iterated else self._first.model_of(self.warm_up, self._untrained)
+
+    def end_warm_up(self) -> None:
+        """Run the batch phase on the rows kept so far, if the warm-up lasts; StateError if they are too few."""
+        buffer = self.warm_up
+        if buffer is None:
+            return
+        needed = min(FEWEST_ROWS, len(buffer.X))
+        if buffer.filled < needed:
+            raise StateError(
+                f"the warm-up has {buffer.filled} annotated samples, and rules can be edited from {needed} on; "
+                "call fit, or partial_fit with more samples, or answer more questions of the learner first"
+            )
+        self._end_warm_up(buffer)
+
+    def _end_warm_up(self, buffer: WarmUp) -> None:
+        """Run the batch phase on the rows kept; this model changes only if that succeeds."""
+        sizes, watchers = (self.n_features, self.n_labels), copy.deepcopy(self.watchers)
+        ready = StreamModel(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
+        batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
+        renumber(ready.trained(), ready.drift, buffer)
+        vars(self).update(vars(ready))
+
+    def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
+        """Add labels mid-stream, up to `n_labels`; `absent`: the samples so far are known not to carry them."""
+        if self.warm_up is not None:
+            self.warm_up.grow_labels(n_labels, absent=absent)
+        else:
+            self.trained().grow_labels(n_labels)
+            self.drift.grow_labels(self.n_labels, n_labels)
+            if self.thresholds is not None:
+                self.thresholds.grow_labels(n_labels)
+        if self.decisions is not None:
+            self.decisions.grow_labels(n_labels)
+        self.written.grow_labels(n_labels)
+        self.calibration.grow_labels(n_labels)
+        self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))
+        self.n_labels = n_labels
+        if self.rules is not None:
+            self.rules.settings = self.settings()  # the product space has become wider
