@@ -24,14 +24,15 @@ from sqlalchemy import URL, event
 from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
-from evolabel.server.contexts import verbs
-from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.settings import DAY, Feature, Label, ProjectSettings
-from evolabel.server.contexts.worker import Worker
-from evolabel.server.security.sessions import make_session
-from evolabel.server.service import NewProject, Service
-from evolabel.server.store.engines import read_url
-from evolabel.server.store.people import find_or_insert_person, set_member
+from evolabel.server.log.engines import read_url
+from evolabel.server.log.times import DAY
+from evolabel.server.people.people import find_or_insert_person, set_member
+from evolabel.server.people.sessions import make_session
+from evolabel.server.project import verbs
+from evolabel.server.project.desk import Origin
+from evolabel.server.project.service import NewProject, Service
+from evolabel.server.project.settings import Feature, Label, ProjectSettings
+from evolabel.server.project.worker import Worker
 from evolabel.streams import DriftingStream
 
 ROWS = 100_000

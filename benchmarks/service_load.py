@@ -34,7 +34,7 @@ from sqlalchemy import text
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.server.store.engines import read_url, writing_engine
+from evolabel.server.log.engines import read_url, writing_engine
 from evolabel.streams import DriftingStream
 
 FEATURES, LABELS = 20, 5

@@ -89,8 +89,8 @@ def _command_page() -> str:
 def _openapi() -> dict[str, Any]:
     """The OpenAPI document of a service on an empty database."""
     from evolabel.server.app import create_app
-    from evolabel.server.service import Service
-    from evolabel.server.store.engines import read_url
+    from evolabel.server.log.engines import read_url
+    from evolabel.server.project.service import Service
 
     with TemporaryDirectory() as folder:
         service = Service(read_url(f"sqlite:///{folder}/empty.db"))

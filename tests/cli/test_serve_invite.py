@@ -11,8 +11,8 @@ pytest.importorskip("sqlalchemy")
 @pytest.fixture
 def database(tmp_path):
     """URL of a database with tables and no project."""
-    from evolabel.server.service import Service
-    from evolabel.server.store.engines import read_url
+    from evolabel.server.log.engines import read_url
+    from evolabel.server.project.service import Service
 
     url = f"sqlite:///{tmp_path}/evolabel.db"
     Service(read_url(url)).stop()

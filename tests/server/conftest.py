@@ -21,12 +21,12 @@ from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 from starlette.testclient import TestClient
 
-from evolabel.server.security import passwords
-from evolabel.server.service import Service
-from evolabel.server.store import engines
-from evolabel.server.store.engines import read_url
-from evolabel.server.store.migrate import SCHEMA_VERSION
-from evolabel.server.store.schema import APPEND_ONLY, METADATA
+from evolabel.server.log import engines
+from evolabel.server.log.engines import read_url
+from evolabel.server.log.migrate import SCHEMA_VERSION
+from evolabel.server.log.schema import APPEND_ONLY, METADATA
+from evolabel.server.people import passwords
+from evolabel.server.project.service import Service
 from server.pumps import new_project
 
 VARIABLE = "EVOLABEL_TEST_POSTGRES_URL"

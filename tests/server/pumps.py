@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from evolabel.server.contexts import verbs
-from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
+from evolabel.server.log.projects import find_project
 from evolabel.server.ops.verify import verify_project
-from evolabel.server.service import NewProject
-from evolabel.server.store.projects import find_project
+from evolabel.server.project import verbs
+from evolabel.server.project.desk import Origin
+from evolabel.server.project.service import NewProject
+from evolabel.server.project.settings import Feature, Label, ProjectSettings
 
 ANNA, BOB = Origin(1), Origin(2)
 FEATURES = [Feature("pressure"), Feature("flow"), Feature("machine", "text", ("M-01", "M-02"))]

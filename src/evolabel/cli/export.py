@@ -98,10 +98,10 @@ def _write(columns: Mapping[str, type], rows: Rows, out: Path, suffix: str, *, m
 def _read_database(what: What, project: str, database: str | None) -> Iterator[tuple[Mapping[str, type], Rows]]:
     """Yield columns and rows of `what` of a `project` in the `database`."""
     url = database_url(database)
-    from evolabel.server.store import exports
-    from evolabel.server.store.engines import reading_engine
-    from evolabel.server.store.pen import reading
-    from evolabel.server.store.projects import find_project
+    from evolabel.server.log.engines import reading_engine
+    from evolabel.server.log.pen import reading
+    from evolabel.server.log.projects import find_project
+    from evolabel.server.project import exports
 
     engine = reading_engine(url)
     try:

@@ -74,7 +74,7 @@ def start(
         link with which to sign in. The database is evolabel-data/demo.db, unless another is given.
     """
     _load_packages()
-    from evolabel.server.config import read_config
+    from evolabel.server.ops.config import read_config
     from evolabel.server.run import run_server
 
     flags = {
@@ -100,7 +100,7 @@ def print_config(*, config: _Config = None, database: Database = None) -> None:
         As for `evolabel serve`.
     """
     _load_packages()
-    from evolabel.server.config import describe_config, read_config
+    from evolabel.server.ops.config import describe_config, read_config
 
     loaded = read_config(config, os.environ, {"database.url": database})
     print_or_write("\n".join(describe_config(loaded)) + "\n", None)
@@ -128,8 +128,8 @@ def verify(
         Apply no record anew.
     """
     url = database_url(database)
-    from evolabel.server.contexts.replay import ReplayError
     from evolabel.server.ops.verify import UnverifiedError, verify_database
+    from evolabel.server.project.replay import ReplayError
 
     try:
         found = verify_database(url, from_start=from_start, replay=not without_replay)
@@ -272,7 +272,7 @@ def token(
         Day or time at which it ends, such as 2027-01-31; by default after 90 days.
     """
     url = database_url(database)
-    from evolabel.server.security.first_token import create_token
+    from evolabel.server.people.first_token import create_token
 
     print_or_write(create_token(url, person, project, role, name, until=until) + "\n", None)
     print_message("the token is not shown again; keep it like a password")
@@ -306,7 +306,7 @@ def invite(
         Address of the server, as the person reaches it.
     """
     stored = database_url(database)
-    from evolabel.server.security.invites import create_invite
+    from evolabel.server.people.invites import create_invite
 
     code = create_invite(stored, person, time.time_ns() // 1000, project=project, role=role, admin=admin)
     print_or_write(f"{url.rstrip('/')}/invite/{code}\n", None)
@@ -335,7 +335,7 @@ def user(
         Enable the person again, who then needs a new link to choose a password.
     """
     url = database_url(database)
-    from evolabel.server.security.accounts import describe_people, set_disabled
+    from evolabel.server.people.accounts import describe_people, set_disabled
 
     if disable or enable:
         if person is None or disable == enable:
@@ -367,7 +367,7 @@ def _print_verified(found: "dict[str, Verified]") -> None:
 def database_url(database: str | None) -> "URL":
     """Return the URL of the `database` that the command line names, or else the environment."""
     _load_packages()
-    from evolabel.server.store.engines import read_url
+    from evolabel.server.log.engines import read_url
 
     return read_url(database or os.environ.get(_VARIABLE) or DEFAULT_DATABASE)
 

@@ -1,10 +1,13 @@
 """The labelling service: samples come in over HTTP, questions wait for a person, answers train the model.
 
+A room imports only from the rooms below it:
+
 | room | holds |
 |---|---|
-| `store` | tables, the append-only log with its chain, the one writing connection |
-| `contexts` | what a record does to a project: apply, worker, replay, limits of questions |
-| `security` | tokens, roles, limits of requests |
-| `api` | routes and the JSON they take and return |
-| `ops` | check of a stored log, logging, disk space |
+| `pages` | what people see in a browser |
+| `http` | routes, the JSON they take and return, what every request passes |
+| `ops` | configuration, metrics, verification, backups |
+| `project` | what a record does to a project: state, worker, questions, replay |
+| `people` | roles and policies, tokens, sessions, invitations, the audit table |
+| `log` | tables, the append-only log with its chain, the one connection that writes |
 """

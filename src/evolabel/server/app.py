@@ -8,8 +8,7 @@ from functools import partial
 from fastapi import Depends, FastAPI
 
 from evolabel import __version__
-from evolabel.server import problems
-from evolabel.server.api import (
+from evolabel.server.http import (
     activity,
     answers,
     exports,
@@ -17,6 +16,7 @@ from evolabel.server.api import (
     label_studio,
     members,
     model,
+    problems,
     projects,
     questions,
     rules,
@@ -25,17 +25,17 @@ from evolabel.server.api import (
     snapshots,
     users,
 )
-from evolabel.server.api.access import Access, check_policy
-from evolabel.server.api.streams import Streams
-from evolabel.server.config import networks
-from evolabel.server.contexts.settings import ProjectSettings
-from evolabel.server.guard import Guard
-from evolabel.server.ops.auditing import audit_request
+from evolabel.server.http.access import Access, check_policy
+from evolabel.server.http.auditing import audit_request
+from evolabel.server.http.guard import Guard
+from evolabel.server.http.streams import Streams
+from evolabel.server.ops.config import networks
 from evolabel.server.ops.http_counts import HttpCounts
 from evolabel.server.ops.notify import keep_notifying, notify
-from evolabel.server.service import Service
-from evolabel.server.web import pages
-from evolabel.server.web.happenings import describe
+from evolabel.server.pages import pages
+from evolabel.server.pages.happenings import describe
+from evolabel.server.project.service import Service
+from evolabel.server.project.settings import ProjectSettings
 
 TOKEN_PER_MINUTE = 600
 ROUTERS = (
@@ -55,7 +55,7 @@ ROUTERS = (
     health.router,
     *pages.PAGE_ROUTERS,
 )
-"""All routes; each has its policy in `security.policies`."""
+"""All routes; each has its policy in `people.policies`."""
 
 
 def create_app(

@@ -10,16 +10,16 @@ from threadpoolctl import threadpool_limits
 
 from evolabel.errors import DataWarning, ParameterError
 from evolabel.server.app import create_app
-from evolabel.server.config import ServerConfig
-from evolabel.server.demo import Demo
-from evolabel.server.guard import MOST_HEADERS
+from evolabel.server.http.guard import MOST_HEADERS
+from evolabel.server.http.protocol import DeadlineProtocol
+from evolabel.server.log.engines import read_url
+from evolabel.server.ops.config import ServerConfig
+from evolabel.server.ops.demo import Demo
 from evolabel.server.ops.log_lines import set_up_logging
-from evolabel.server.protocol import DeadlineProtocol
-from evolabel.server.security.invites import FIRST_VALID, make_invite
-from evolabel.server.service import Service
-from evolabel.server.store.engines import read_url
-from evolabel.server.store.people import find_or_insert_person
-from evolabel.server.store.visits import has_admin
+from evolabel.server.people.invites import FIRST_VALID, make_invite
+from evolabel.server.people.people import find_or_insert_person
+from evolabel.server.people.visits import has_admin
+from evolabel.server.project.service import Service
 
 _STOP_SECONDS = 10
 

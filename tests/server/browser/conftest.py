@@ -18,7 +18,7 @@ import uvicorn
 from playwright.sync_api import sync_playwright
 
 from evolabel.server.app import create_app
-from server.people import add_person, browser
+from server.signed_in import add_person, browser
 
 CHROMIUM = os.environ.get("EVOLABEL_CHROMIUM", "/usr/bin/chromium")
 AXE = "axe-core@4.14.0"

@@ -5,11 +5,11 @@ import json
 import pytest
 from sqlalchemy import select
 
-from evolabel.server.contexts import verbs
-from evolabel.server.store.schema import RESPONSE
+from evolabel.server.log.schema import RESPONSE
+from evolabel.server.project import verbs
 from server.browser.conftest import check, picture
-from server.people import PASSWORD, add_person, ask
 from server.pumps import ANNA, call, samples
+from server.signed_in import PASSWORD, add_person, ask
 
 
 def stored(service):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evolabel.server.contexts import verbs
+from evolabel.server.project import verbs
 from server.browser.conftest import picture
 from server.browser.test_answer_page import check
-from server.people import add_person, ask
 from server.pumps import ANNA, call, run, samples
+from server.signed_in import add_person, ask
 
 
 def test_the_overview_follows_the_project(serve, visit):

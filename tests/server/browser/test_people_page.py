@@ -4,7 +4,7 @@ import pytest
 
 from server.browser.conftest import picture
 from server.browser.test_answer_page import check
-from server.people import PASSWORD, add_person
+from server.signed_in import PASSWORD, add_person
 
 SCREENS = [("light", (1280, 900)), ("dark", (1280, 900)), ("light", (390, 844)), ("dark", (320, 640))]
 

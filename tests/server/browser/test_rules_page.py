@@ -4,8 +4,8 @@ import pytest
 
 from server.browser.conftest import picture
 from server.browser.test_answer_page import check
-from server.people import add_person
-from server.test_rules_page import LOW, train
+from server.pages.test_rules_page import LOW, train
+from server.signed_in import add_person
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evolabel.server.contexts import verbs
-from evolabel.server.contexts.desk import Origin
+from evolabel.server.project import verbs
+from evolabel.server.project.desk import Origin
 from server.browser.conftest import check, picture
-from server.people import ask
 from server.pumps import ANNA, BOB, call, run, samples
+from server.signed_in import ask
 
 
 def test_a_final_answer_is_explained(anna, visit):

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from server.people import PASSWORD, add_person
+from server.signed_in import PASSWORD, add_person
 
 TARGETS = [
     "//evil.example/", "///evil.example/", "/%5Cevil.example/", "/%09/evil.example/", "/%0A/evil.example/",

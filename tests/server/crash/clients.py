@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-from evolabel.server.contexts.settings import DAY
-from evolabel.server.security.tokens import make_token
-from evolabel.server.service import Service
-from evolabel.server.store.people import find_or_insert_person, set_member
+from evolabel.server.log.times import DAY
+from evolabel.server.people.people import find_or_insert_person, set_member
+from evolabel.server.people.tokens import make_token
+from evolabel.server.project.service import Service
 from server.pumps import new_project
 
 PROJECT = "/api/v1/projects/pumps"

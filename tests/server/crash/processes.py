@@ -98,9 +98,9 @@ def _serve(settings, die_at, stop_at):
     """Run the service in this process until it is killed."""
     os.environ |= {"EVOLABEL_DIE_AT": die_at, "EVOLABEL_STOP_AT": stop_at}
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    from evolabel.server.config import ServerConfig
+    from evolabel.server.log import disk
+    from evolabel.server.ops.config import ServerConfig
     from evolabel.server.run import run_server
-    from evolabel.server.store import disk
 
     if not settings.pop("sees_disk", True):
         disk.free_bytes = lambda url: None
@@ -117,8 +117,8 @@ def migrate_and_die(url):
 
 def _migrate(url):
     os.environ["EVOLABEL_DIE_AT"] = "in_migration"
+    from evolabel.server.log.engines import read_url
     from evolabel.server.ops.migrating import migrate_database
-    from evolabel.server.store.engines import read_url
 
     migrate_database(read_url(url))
 

@@ -4,13 +4,13 @@ from collections import Counter
 
 from sqlalchemy import select
 
-from evolabel.server.api.times import readable_times
-from evolabel.server.contexts.replay import restore
-from evolabel.server.store.canonical import canonical, parsed
-from evolabel.server.store.engines import reading_engine
-from evolabel.server.store.people import names_of
-from evolabel.server.store.projects import find_project
-from evolabel.server.store.schema import LOG
+from evolabel.server.log.canonical import canonical, parsed
+from evolabel.server.log.engines import reading_engine
+from evolabel.server.log.projects import find_project
+from evolabel.server.log.schema import LOG
+from evolabel.server.log.times import readable_times
+from evolabel.server.people.people import names_of
+from evolabel.server.project.replay import restore
 from server.pumps import proven
 
 

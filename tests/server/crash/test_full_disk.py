@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from evolabel.server.store.engines import read_url
+from evolabel.server.log.engines import read_url
 from server.crash.clients import Annotator, Producer, prepare
 from server.crash.processes import SECONDS, ServerProcess
 from server.crash.proof import prove

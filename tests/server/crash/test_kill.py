@@ -8,10 +8,10 @@ import time
 import pytest
 from sqlalchemy import inspect
 
+from evolabel.server.log.engines import writing_engine
+from evolabel.server.log.migrate import SCHEMA_VERSION, version_of
+from evolabel.server.log.pen import Pen
 from evolabel.server.ops.migrating import migrate_database
-from evolabel.server.store.engines import writing_engine
-from evolabel.server.store.migrate import SCHEMA_VERSION, version_of
-from evolabel.server.store.pen import Pen
 from server.crash.clients import Annotator, Producer, prepare
 from server.crash.processes import SECONDS, ServerProcess, migrate_and_die
 from server.crash.proof import prove

@@ -4,8 +4,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from evolabel.server.app import create_app
-from evolabel.server.security.tokens import make_token
-from evolabel.server.store.people import find_or_insert_person
+from evolabel.server.people.people import find_or_insert_person
+from evolabel.server.people.tokens import make_token
 from server.pumps import proven, seal
 
 

@@ -11,16 +11,16 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from evolabel.server.contexts import verbs
-from evolabel.server.contexts import worker as worker_module
-from evolabel.server.security.policies import ROUTE_POLICIES
-from evolabel.server.store import disk
-from evolabel.server.store.pen import StoreError, store_problem
+from evolabel.server.log import disk
+from evolabel.server.log.pen import StoreError, store_problem
+from evolabel.server.people.policies import ROUTE_POLICIES
+from evolabel.server.project import verbs
+from evolabel.server.project import worker as worker_module
 from server.conftest import on_postgres, on_sqlite
 from server.faults.proxy import Proxy
 from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
-from server.people import add_person, browser
 from server.pumps import ANNA, run, samples
+from server.signed_in import add_person, browser
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evolabel.server.contexts import jobs, replay, state, verbs
-from evolabel.server.contexts import worker as worker_module
+from evolabel.server.project import jobs, replay, state, verbs
+from evolabel.server.project import worker as worker_module
 from server.conftest import on_sqlite
 from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
 from server.pumps import ANNA, run, samples

@@ -3,7 +3,7 @@
 import random
 import shutil
 
-from evolabel.server.store.engines import read_url
+from evolabel.server.log.engines import read_url
 from server.faults.requesting import assert_memory_is_the_log, count
 from server.pumps import run, samples
 

@@ -1,1 +1,1 @@
-"""Check of a stored log."""
+"""The service in operation: configuration, metrics, verification, backups, messages, the demonstration."""

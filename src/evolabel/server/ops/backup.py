@@ -9,9 +9,9 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
+from evolabel.server.log.backups import note_backup
+from evolabel.server.log.engines import read_url
 from evolabel.server.ops.verify import Verified, verify_database
-from evolabel.server.store.backups import note_backup
-from evolabel.server.store.engines import read_url
 
 _PAGES = 1000  # copied at a time, so that the service can write in between
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from evolabel.active.selection.token_bucket import exact_share
-from evolabel.server.store.log import LogError, Record
+from evolabel.server.log.log import LogError, Record
 
 
 class BudgetCount:

@@ -6,10 +6,10 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
-from evolabel.server.store.archive import put_back, read_archive
-from evolabel.server.store.engines import check_exists
-from evolabel.server.store.pen import NotWriterError, Pen
-from evolabel.server.store.people import project_id_of
+from evolabel.server.log.archive import put_back, read_archive
+from evolabel.server.log.engines import check_exists
+from evolabel.server.log.pen import NotWriterError, Pen
+from evolabel.server.people.people import project_id_of
 
 
 def import_archives(url: URL, paths: Sequence[Path]) -> dict[Path, int]:

@@ -8,13 +8,13 @@ from sqlalchemy import Connection, select
 
 from evolabel import __version__
 from evolabel._utils.optional import load
-from evolabel.server.contexts.settings import DAY, SECOND
-from evolabel.server.contexts.worker import Worker
+from evolabel.server.log.disk import free_bytes
+from evolabel.server.log.schema import SNAPSHOT
+from evolabel.server.log.times import DAY, SECOND
 from evolabel.server.ops.http_counts import HttpCounts
-from evolabel.server.service import Service
-from evolabel.server.store.disk import free_bytes
-from evolabel.server.store.schema import SNAPSHOT
-from evolabel.server.store.statistics import taught_since
+from evolabel.server.project.service import Service
+from evolabel.server.project.statistics import taught_since
+from evolabel.server.project.worker import Worker
 
 _SHOWN = 7 * DAY
 Values = Iterable[tuple[tuple[str, ...], float]]

@@ -6,11 +6,11 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
-from evolabel.server.crash_points import crash_point
+from evolabel.server.log.crash_points import crash_point
+from evolabel.server.log.engines import check_exists
+from evolabel.server.log.migrate import SCHEMA_VERSION, known_versions, upgrade_tables, version_of
+from evolabel.server.log.pen import NotWriterError, Pen
 from evolabel.server.ops.backup import back_up, dump_line
-from evolabel.server.store.engines import check_exists
-from evolabel.server.store.migrate import SCHEMA_VERSION, known_versions, upgrade_tables, version_of
-from evolabel.server.store.pen import NotWriterError, Pen
 
 
 def migrate_database(url: URL, *, backed_up: bool = False) -> str:

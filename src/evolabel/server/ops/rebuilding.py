@@ -4,9 +4,9 @@ from sqlalchemy import URL
 from threadpoolctl import threadpool_limits
 
 from evolabel.errors import ParameterError
-from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.rebuild import RebuildPlan, rebuild_cost, rebuild_model
-from evolabel.server.service import Service
+from evolabel.server.project.desk import Origin
+from evolabel.server.project.rebuild import RebuildPlan, rebuild_cost, rebuild_model
+from evolabel.server.project.service import Service
 
 
 def rebuild_project(

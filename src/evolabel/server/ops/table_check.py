@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
-from evolabel.server.store.counts import COUNT_TABLES, Counted
-from evolabel.server.store.derive import INDEX_TABLES, changes
-from evolabel.server.store.log import LogError, Record
-from evolabel.server.store.schema import ACTIVITY, QUESTION, RESPONSE, SAMPLE
+from evolabel.server.log.counts import COUNT_TABLES, Counted
+from evolabel.server.log.derive import INDEX_TABLES, changes
+from evolabel.server.log.log import LogError, Record
+from evolabel.server.log.schema import ACTIVITY, QUESTION, RESPONSE, SAMPLE
 
 _SET_LATER = {QUESTION.name: ("closed_seq", "cause")}  # by another record than that of the row
 _ARCHIVED = ("external_id", "source")  # of a sample whose payload is in the archive, only the table has these

@@ -13,16 +13,16 @@ from sqlalchemy import URL, Connection
 from threadpoolctl import threadpool_limits
 
 from evolabel.errors import EvolabelError
-from evolabel.server.contexts.replay import apply_record, find_state, versions
-from evolabel.server.contexts.state import Facts, ProjectState
+from evolabel.server.log.archive import archived_ranges
+from evolabel.server.log.canonical import canonical
+from evolabel.server.log.log import FIRST_CHAIN, PAGE, LogError, Record, read_records
+from evolabel.server.log.pen import read_database
+from evolabel.server.log.projects import Project, list_projects
+from evolabel.server.log.snapshots import read_snapshot, snapshot_seals
 from evolabel.server.ops.budget_count import BudgetCount
 from evolabel.server.ops.table_check import TableCheck
-from evolabel.server.store.archive import archived_ranges
-from evolabel.server.store.canonical import canonical
-from evolabel.server.store.log import FIRST_CHAIN, PAGE, LogError, Record, read_records
-from evolabel.server.store.pen import read_database
-from evolabel.server.store.projects import Project, list_projects
-from evolabel.server.store.snapshots import read_snapshot, snapshot_seals
+from evolabel.server.project.replay import apply_record, find_state, versions
+from evolabel.server.project.state import Facts, ProjectState
 
 _SEALS = ("seal", "seal_before")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evolabel.server.contexts import verbs
-from evolabel.server.contexts.desk import Origin
-from evolabel.server.contexts.settings import Feature, Label, ProjectSettings
-from evolabel.server.service import NewProject, Service
-from evolabel.server.store.engines import read_url
+from evolabel.server.log.engines import read_url
+from evolabel.server.project import verbs
+from evolabel.server.project.desk import Origin
+from evolabel.server.project.service import NewProject, Service
+from evolabel.server.project.settings import Feature, Label, ProjectSettings
 
 _SAMPLES = 200
 

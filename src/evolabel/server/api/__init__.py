@@ -1,1 +1,0 @@
-"""Routes under /api/v1, and the JSON they take and return."""

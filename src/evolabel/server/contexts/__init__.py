@@ -1,1 +1,0 @@
-"""What a record does to a project: state, records, limits of questions, worker, replay."""

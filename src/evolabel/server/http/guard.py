@@ -1,0 +1,215 @@
+"""What every request passes: an id, the token and the limits before the body, headers of security, one log line."""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+
+from sqlalchemy.exc import OperationalError
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evolabel.server.http import problems
+from evolabel.server.http.problems import ProblemError
+from evolabel.server.ops.http_counts import HttpCounts
+
+MOST_BODY = 8 * 1024 * 1024  # bytes, by default
+MOST_HEADERS = 64 * 1024  # bytes
+_MOST_FORM = 256 * 1024  # bytes
+_LONGEST_REQUEST_ID = 100
+_MODEL_PATH = {
+    "PUT": re.compile(r"/api/v1/projects/[a-z0-9-]{1,40}/model"),
+    "POST": re.compile(r"/p/[a-z0-9-]{1,40}/model"),
+}
+_QUIET = ("/livez", "/readyz", "/metrics")
+
+Refusal = tuple[int, str, str, dict[str, str]]
+"""Status, type, detail and headers of a problem document."""
+
+logger = logging.getLogger("evolabel.server.requests")
+
+
+class Guard:
+    """Gives each request an id, checks its token and its size before its body is read, and adds headers of security.
+
+    Parameters
+    ----------
+    app : ASGIApp
+    counts : HttpCounts
+        Counts requests.
+    most_body : int
+        Bytes of a body.
+    audit : function, optional
+        Called with each request, its route and the status of its response, before that is sent.
+    """
+
+    def __init__(
+        self, app: ASGIApp, counts: HttpCounts, most_body: int = MOST_BODY,
+        audit: Callable[[Request, str, int], Awaitable[None]] | None = None,
+    ) -> None:  # fmt: skip
+        self._app = app
+        self._audit = audit
+        self._counts = counts
+        self._most_body = most_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with a problem document."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begin, request, status = time.perf_counter(), Request(scope), 500
+        given = request.headers.get("x-request-id", "")
+        request_id = given if 0 < len(given) <= _LONGEST_REQUEST_ID and given.isprintable() else secrets.token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+
+        async def with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if self._audit is not None:
+                    await self._audit(request, _route(request), status)
+                message["headers"] += [(b"x-request-id", request_id.encode()), *_headers(message["headers"])]
+            await send(message)
+
+        try:
+            await self._answer(request, receive, with_headers)
+        finally:
+            self._log(request, status, time.perf_counter() - begin)
+
+    async def _answer(self, request: Request, receive: Receive, send: Send) -> None:
+        """Read the body of `request`, unless it is refused, and pass it on.
+
+        A model file is read by its route, after the sender was checked.
+        """
+        if (path := _MODEL_PATH.get(request.method)) is not None and path.fullmatch(request.url.path):
+            await self._app(request.scope, receive, send)
+            return
+        most = _MOST_FORM if _is_form(request) else self._most_body
+        refusal = _refusal(request, most) or _without_token(request)
+        body = None if refusal is not None else await _read_body(receive, most)
+        if body is not None and b"%00" in body and _is_form(request):
+            detail = "a field has a character that cannot be stored; leave it out"
+            refusal, body = (422, "invalid", detail, {}), None
+        if body is not None:
+            await self._app(request.scope, _replaying(body, receive), send)
+            return
+        code, type, detail, headers = refusal or _too_large(most)
+        await problems.document(request, code, type, detail, headers=headers)(request.scope, receive, send)
+
+    def _log(self, request: Request, status: int, seconds: float) -> None:
+        """Count `request`, and write one line about it; its route, not its address, which may hold a secret."""
+        route = _route(request)
+        self._counts.add(route, request.method, status, seconds)
+        identity = getattr(request.state, "identity", None)
+        facts = {
+            "request_id": request.state.request_id,
+            "method": request.method,
+            "route": route or None,
+            "status": status,
+            "ms": round(1000.0 * seconds, 1),
+            "project": request.scope.get("path_params", {}).get("slug"),
+            "actor": None if identity is None else identity.person_id,
+        }
+        logger.log(logging.DEBUG if route in _QUIET else logging.INFO, "request", extra=facts)
+
+
+def _route(request: Request) -> str:
+    """Return the route that `request` was matched with, empty without one."""
+    return getattr(request.scope.get("route"), "path", "")
+
+
+_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ]
+).encode()
+_NO_PAGE = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
+
+
+def _headers(present: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers of security that a response with the headers `present` lacks."""
+    names = dict(present)
+    is_page = names.get(b"content-type", b"").startswith(b"text/html")
+    added = [
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"same-origin"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        (b"content-security-policy", _POLICY if is_page else _NO_PAGE),
+    ]
+    return added if b"cache-control" in names else [*added, (b"cache-control", b"no-store")]
+
+
+def _is_form(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/x-www-form-urlencoded" and not request.url.path.startswith("/api/")
+
+
+def _refusal(request: Request, most: int) -> Refusal | None:
+    """Return the problem with the address or headers of `request`, whose body may have `most` bytes, or None."""
+    if "\0" in request.url.path or "%00" in request.url.query:
+        return 404, "not-found", "the address has a character that no name has; check it", {}
+    if sum(len(name) + len(value) for name, value in request.scope["headers"]) > MOST_HEADERS:
+        return 431, "headers-too-large", f"the headers may have {MOST_HEADERS} bytes; send fewer or shorter ones", {}
+    length = request.headers.get("content-length", "0")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
+        return _too_large(most)
+    has_body = length != "0" or "transfer-encoding" in request.headers
+    if has_body and kind != "application/json" and not _is_form(request):
+        return 415, "not-json", "the body must be JSON; send the header Content-Type: application/json", {}
+    return None
+
+
+def _without_token(request: Request) -> Refusal | None:
+    """Return the problem with the token of a `request` to the API, whose body is not read then; or None."""
+    is_bridge = request.method == "POST" and request.url.path.startswith("/ls/")
+    if not is_bridge and not request.url.path.startswith("/api/"):
+        return None
+    try:
+        request.app.state.access.identity(request)
+    except ProblemError as error:
+        return error.status, error.type, str(error), error.headers
+    except OperationalError:
+        return *problems.NO_DATABASE, {"Retry-After": "1"}
+    return None
+
+
+def _too_large(most: int) -> Refusal:
+    return 413, "too-large", f"the body may have {most} bytes; send less at once", {}
+
+
+async def _read_body(receive: Receive, most: int) -> bytes | None:
+    """Return the body that `receive` brings, or None if it grows beyond `most` bytes or the sender goes away."""
+    parts, size = list[bytes](), 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """Return a function that brings `body` at once, then what `receive` brings."""
+    sent = False
+
+    async def replay() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay

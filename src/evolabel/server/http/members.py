@@ -1,0 +1,179 @@
+"""Routes of operators for the members, tokens and invitations of a project."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy import Connection
+
+from evolabel.server.http.access import Access, access_of, carry_out, origin_of, read, sender_of
+from evolabel.server.http.problems import ProblemError
+from evolabel.server.http.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, TokenIn
+from evolabel.server.log.times import DAY, readable_times
+from evolabel.server.people import membership
+from evolabel.server.people.invites import VALID
+from evolabel.server.people.members import MemberRow, list_invites, list_members, list_tokens
+from evolabel.server.people.membership import NewToken
+from evolabel.server.people.tokens import end_of_token
+from evolabel.server.project.agreement import Agreement, agreements
+from evolabel.server.project.annotators import weigh_annotator, weights_of
+from evolabel.server.project.standing import AnswerCounts, answers_since
+
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["people"])
+COUNTED_TIME = 7 * DAY
+"""Time for which the answers of members are counted."""
+TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
+
+
+@router.get("/members")
+async def get_members(slug: str, request: Request) -> dict[str, Any]:
+    """Return the members of the project: name, role, weight, what they answered in 7 days, agreement with others.
+
+    `compared` are the answers to labels that another person has answered, too, one for each such person, and `agreed`
+    those that are the same; `agreement` is their share. Questions that wait because people differ are counted.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    project, since = worker.project.id, sender_of(request, identity).at - COUNTED_TIME
+    rows, agreed, answers = await _reading(
+        access, lambda c: (list_members(c, project), agreements(c, project), answers_since(c, project, since))
+    )
+    weights = await read(worker, lambda desk: weights_of(desk, [row.name for row in rows]))
+    none = Agreement(), AnswerCounts()
+    shown = [
+        _member(row, agreed.get(row.person_id, none[0]), answers.get(row.person_id, none[1])) | weights[row.name]
+        for row in rows
+    ]
+    return {"members": shown}
+
+
+def _member(row: MemberRow, agreement: Agreement, counts: AnswerCounts) -> dict[str, Any]:
+    """Return the facts of the member in `row`, who has this `agreement` with others and these `counts` of answers."""
+    given = {"answers": counts.answers, "labels_answered": counts.labels, "cannot_decide": counts.refused}
+    return {
+        "name": row.name,
+        "role": row.role,
+        "disabled": row.disabled is not None,
+        **agreement._asdict(),
+        "agreement": agreement.share,
+        "last_7_days": given,
+    }
+
+
+@router.post("/members", status_code=201)
+async def post_member(slug: str, body: MemberIn, request: Request) -> dict[str, Any]:
+    """Give a person who has an account a role in the project."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.admit(c, worker.project.id, body.person, body.role, sender))
+    return {"name": body.person.lower(), "role": body.role}
+
+
+@router.patch("/members/{person}")
+async def patch_member(slug: str, person: str, body: MemberChangeIn, request: Request) -> dict[str, Any]:
+    """Change the role of a member, or the weight of the member's answers; null: by agreement with others again."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    if not body.model_fields_set:
+        raise ProblemError(422, "invalid", "nothing is to be changed; send role, weight or both")
+    if "role" in body.model_fields_set and body.role is None:
+        raise ProblemError(422, "invalid", "role is null; send one, or delete the member")
+    sender, origin, role = sender_of(request, identity), await origin_of(request, identity), body.role
+    project = worker.project.id
+    if role is not None:
+        membership.check_role_name(role)
+    row = await _reading(access, lambda c: membership.member_called(c, project, person))
+    weight = await read(worker, lambda desk: weights_of(desk, [row.name])[row.name])
+    if "weight" in body.model_fields_set:
+        weight = await carry_out(
+            worker, lambda desk: weigh_annotator(desk, row.person_id, row.name, body.weight, origin), 1, origin
+        )
+    if role is not None:
+        await access.write(lambda c: membership.change_role(c, project, person, role, sender))
+    return {"name": row.name, "role": role or row.role, **weight}
+
+
+@router.delete("/members/{person}", status_code=204)
+async def delete_member(slug: str, person: str, request: Request) -> None:
+    """End a membership: the person's tokens and invitations of this project end, and the person's sessions."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.remove_member(c, worker.project.id, person, sender))
+
+
+@router.get("/tokens")
+async def get_tokens(slug: str, request: Request) -> dict[str, Any]:
+    """Return the tokens of the project that were not revoked: whose, what for, their end and last use."""
+    access = access_of(request)
+    worker, _ = access.enter(request, slug)
+    return readable_times({"tokens": await _reading(access, lambda c: list_tokens(c, worker.project.id))})
+
+
+@router.post("/tokens", status_code=201)
+async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
+    """Make a token for a person and a role in this project; it is shown once, and ends after 90 days or at `until`."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    new = NewToken(body.person, body.role, body.name, end_of_token(body.until, sender.at), body.per_minute)
+    token = await access.write(lambda c: membership.add_token(c, worker.project.id, new, sender))
+    return readable_times({"token": token, "person": new.person.lower(), "role": new.role, "expires": new.expires})
+
+
+@router.delete("/tokens/{token}", status_code=204)
+async def delete_token(slug: str, token: TokenNumber, request: Request) -> None:
+    """Revoke a token; it is refused at once."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.revoke_token(c, worker.project.id, token, sender))
+
+
+@router.get("/invites")
+async def get_invites(slug: str, request: Request) -> dict[str, Any]:
+    """Return the invitations to the project that can be used."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    at = sender_of(request, identity).at
+    return readable_times({"invites": await _reading(access, lambda c: list_invites(c, worker.project.id, at))})
+
+
+@router.post("/invites", status_code=201)
+async def post_invite(slug: str, body: InviteIn, request: Request) -> dict[str, Any]:
+    """Make a one-time link by which a new person chooses a password and gets a role; it is shown once."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    code = await access.write(
+        lambda c: membership.invite_member(c, worker.project.id, body.person, body.role, sender)
+    )  # fmt: skip
+    return readable_times(
+        {"link": link_of(request, code), "person": body.person.lower(), "role": body.role, "until": sender.at + VALID}
+    )
+
+
+@router.delete("/invites/{invite}", status_code=204)
+async def delete_invite(slug: str, invite: str, request: Request) -> None:
+    """Cancel an invitation."""
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    sender = sender_of(request, identity)
+    await access.write(lambda c: membership.cancel_invite(c, worker.project.id, invite, sender))
+
+
+def link_of(request: Request, code: str) -> str:
+    """Return the address of the one-time link with this `code`, on the server that `request` came to."""
+    return f"{str(request.base_url).rstrip('/')}/invite/{code}"
+
+
+async def _reading(access: Access, query: Callable[[Connection], Any]) -> Any:
+    """Return what `query` reads from the database of `access`."""
+
+    def find() -> Any:
+        with access.service.reader.connect() as connection:
+            return query(connection)
+
+    return await asyncio.to_thread(find)

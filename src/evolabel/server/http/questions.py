@@ -1,0 +1,150 @@
+"""Routes of annotators: questions, leases, answers."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from evolabel.server.http.access import access_of, carry_out, now_us, origin_of, read
+from evolabel.server.http.schemas import MOST_NUMBER, AnswerIn, DraftIn, NextIn, RefusalIn
+from evolabel.server.log.times import readable_times
+from evolabel.server.project import reading, verbs
+from evolabel.server.project.lease_rows import store_draft
+from evolabel.server.project.question_rows import closed_questions
+from evolabel.server.project.worker import Worker
+
+router = APIRouter(prefix="/api/v1/projects/{slug}/questions", tags=["questions"])
+Number = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
+Status = Literal["open", "taken", "partly", "answered", "refused", "expired", "given_up"]
+Facts = dict[str, Any]
+_RETRY = {"Retry-After": "5"}
+
+
+@router.get("")
+async def get_questions(
+    slug: str,
+    request: Request,
+    status: Status | None = None,
+    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """Return the open questions, freshest first, at most `limit` of them; or those of a `status`, by number.
+
+    A question is `open`, also while its answers can be taken back, or `taken` while a person looks at it; `partly`
+    answered ones need another person; the others are closed. With a `status`, only numbers above `after` are returned;
+    `next` is the number to give as `after` for the next page, null at the end.
+    """
+    worker, identity = access_of(request).enter(request, slug)
+    if status is None or status in reading.WAITING:
+        return readable_times(
+            await read(
+                worker,
+                lambda desk: reading.list_questions(
+                    desk, worker.leases, identity.person_id, limit, status=status, after=after
+                ),
+            )
+        )
+
+    def find() -> Facts:
+        with worker.reading() as connection:
+            rows = closed_questions(connection, worker.project.id, status, identity.person_id, after=after, limit=limit)
+        return {"questions": rows, "next": rows[-1]["number"] if len(rows) == limit else None}
+
+    return readable_times(await asyncio.to_thread(find))
+
+
+@router.post("/next", response_model=None, responses={204: {"description": "None waits"}})
+async def post_next(slug: str, body: NextIn, request: Request) -> dict[str, Any] | Response:
+    """Return the freshest question that no other person looks at, with its sample and a lease; 204 if none waits."""
+    worker, identity = access_of(request).enter(request, slug)
+    skipped, person = set(body.skip), identity.person_id
+    found = await read(worker, lambda desk: reading.next_question(desk, worker.leases, person, skipped))
+    return Response(status_code=204, headers=_RETRY) if found is None else readable_times(found)
+
+
+@router.put("/{number}/lease")
+async def put_lease(slug: str, number: Number, request: Request) -> dict[str, Any]:
+    """Keep a question from being offered to others for another while."""
+    worker, identity = access_of(request).enter(request, slug)
+    person = identity.person_id
+    return readable_times(await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, person)))
+
+
+@router.delete("/{number}/lease", status_code=204)
+async def delete_lease(slug: str, number: Number, request: Request) -> None:
+    """Offer a question to others again."""
+    worker, identity = access_of(request).enter(request, slug)
+    await read(worker, lambda desk: worker.leases.give_back(number, identity.person_id))
+
+
+@router.put("/{number}/answer")
+async def write_answer(
+    slug: str, number: Number, body: AnswerIn, request: Request, response: Response
+) -> dict[str, Any]:
+    """Answer a question: true, false, or null for unsure, by label.
+
+    The same body again has the same result. After the question was closed, the answer is kept as a correction.
+    """
+    worker, identity = access_of(request).enter(request, slug)
+    origin = await origin_of(request, identity)
+    extra = {"took_ms": body.took_ms, "note": body.note}
+    result = await carry_out(
+        worker, lambda desk: verbs.give_answer(desk, number, dict(body.answers), origin, **extra), 1, origin
+    )
+    return _receipt(result, response)
+
+
+@router.put("/{number}/refusal")
+async def put_refusal(
+    slug: str, number: Number, body: RefusalIn, request: Request, response: Response
+) -> dict[str, Any]:
+    """Say that no person can answer this question from these data."""
+    worker, identity = access_of(request).enter(request, slug)
+    origin = await origin_of(request, identity)
+    result = await carry_out(worker, lambda desk: verbs.refuse(desk, number, body.reason, origin), 1, origin)
+    return _receipt(result, response)
+
+
+@router.put("/{number}/draft", status_code=204)
+async def put_draft(slug: str, number: Number, body: DraftIn, request: Request) -> None:
+    """Keep what the sender has chosen so far for an open question; it counts as no answer."""
+    worker, identity = access_of(request).enter(request, slug)
+    await keep_draft(request, worker, number, identity.person_id, dict(body.answers))
+
+
+@router.delete("/{number}/answer", status_code=204)
+async def delete_answer(slug: str, number: Number, request: Request) -> None:
+    """Take an answer back, until it is final."""
+    worker, identity = access_of(request).enter(request, slug)
+    origin = await origin_of(request, identity)
+    await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
+
+
+@router.get("/{number}/effect", response_model=None, responses={204: {"description": "Not known"}})
+async def get_effect(slug: str, number: Number, request: Request) -> dict[str, Any] | Response:
+    """Return how many of the last predictions the answer changed; 204 while that is not known.
+
+    While the own answer is held, `final` is false, and there are no numbers by label.
+    """
+    worker, identity = access_of(request).enter(request, slug)
+    is_known = await read(worker, lambda desk: reading.may_see_effect(desk, number, identity.person_id))
+    found = (await asyncio.to_thread(worker.effects.find, [number])).get(number) if is_known else None
+    return Response(status_code=204) if found is None else found
+
+
+async def keep_draft(request: Request, worker: Worker, number: int, person: int, answers: Facts) -> None:
+    """Keep the `answers` that a `person` has chosen so far for question `number` of `worker`, as `request` says."""
+    given = await read(worker, lambda desk: reading.checked_draft(desk, number, answers))
+    service = access_of(request).service
+
+    def write() -> None:
+        with service.pen.transaction() as connection:
+            store_draft(connection, worker.project.id, number, person, answers=given, at=now_us())
+
+    await asyncio.to_thread(write)
+
+
+def _receipt(result: dict[str, Any], response: Response) -> Facts:
+    if result.pop("replayed"):
+        response.headers["Idempotent-Replayed"] = "true"
+    return readable_times(result)

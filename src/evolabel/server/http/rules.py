@@ -1,0 +1,193 @@
+"""Routes of experts: rules, acts on them with trials, and undo."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+from evolabel.server.http.access import access_of, carry_out, keyed_origin_of, read, sender_of
+from evolabel.server.http.problems import ProblemError
+from evolabel.server.http.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
+from evolabel.server.log.times import readable_times
+from evolabel.server.people.policies import Identity
+from evolabel.server.project import acts
+from evolabel.server.project.comparing import COMPARED
+from evolabel.server.project.desk import Origin
+from evolabel.server.project.recent import recent_samples
+from evolabel.server.project.rule_list import label_parts, life_of, rule_list, show_rule
+from evolabel.server.project.state import Facts
+from evolabel.server.project.trials import dry_run
+from evolabel.server.project.undo import undo_act, undo_cost
+from evolabel.server.project.view import StateCopy
+from evolabel.server.project.worker import Worker
+
+router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["rules"])
+RuleNumber = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
+DryRun = Annotated[bool, Query(description="only say what would change")]
+T = TypeVar("T")
+
+
+@router.get("/rules")
+async def get_rules(
+    slug: str, request: Request, response: Response, top: Annotated[int | None, Query(ge=1, le=10_000)] = None
+) -> Facts:
+    """Return the rules: written ones, threshold rules, then learned ones, of which the `top` best supported.
+
+    `parts` has, for each label, the shares of rules, linear part, threshold rules and written rules in its answers.
+    """
+    worker, _ = access_of(request).enter(request, slug)
+    await _tag(worker, response)
+    return await from_copy(worker, lambda copy: {"parts": label_parts(copy.state), "rules": rule_list(copy.state, top)})
+
+
+@router.get("/rules/{rule}")
+async def get_rule(slug: str, rule: RuleNumber, request: Request, response: Response) -> Facts:
+    """Return one rule with its form, which an edit takes; the ETag is for If-Match of the edit."""
+    worker, _ = access_of(request).enter(request, slug)
+    await _tag(worker, response)
+    return await from_copy(worker, lambda copy: show_rule(copy.state, rule))
+
+
+@router.get("/rules/{rule}/life")
+async def get_life(slug: str, rule: RuleNumber, request: Request) -> Facts:
+    """Return what happened to a rule, oldest first, also to one that is gone."""
+    worker, _ = access_of(request).enter(request, slug)
+    return {"events": await from_copy(worker, lambda copy: life_of(copy.state, rule))}
+
+
+@router.post("/rules", status_code=201, responses={200: {"description": "What would change"}})
+async def post_rule(slug: str, body: RuleIn, request: Request, response: Response, *, dry_run: DryRun = False) -> Facts:
+    """Add a rule from its form, text or JSON."""
+    response.status_code = 200 if dry_run else 201
+    return await _act(slug, request, "rule.added", {"form": body.form}, only_try=dry_run)
+
+
+@router.put("/rules/{rule}")
+async def put_rule(
+    slug: str,
+    rule: RuleNumber,
+    body: RuleIn,
+    request: Request,
+    *,
+    dry_run: DryRun = False,
+    if_match: Annotated[str | None, Header(max_length=40)] = None,
+) -> Facts:
+    """Rewrite a rule from a form. If-Match is the ETag of the rules as they were read; 412 if they were changed."""
+    last = None if dry_run else _last_act(if_match)
+    return await _act(slug, request, "rule.edited", {"rule": rule, "form": body.form}, only_try=dry_run, last=last)
+
+
+@router.post("/rules/merge")
+async def post_merge(slug: str, body: MergeIn, request: Request, *, dry_run: DryRun = False) -> Facts:
+    """Merge two learned rules."""
+    return await _act(slug, request, "rule.merged", {"one": body.one, "other": body.other}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/lock")
+async def post_lock(slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False) -> Facts:
+    """Lock a rule: learning does not change it any more."""
+    return await _act(slug, request, "rule.locked", {"rule": rule}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/unlock")
+async def post_unlock(
+    slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
+) -> Facts:
+    """Unlock a rule: it learns again."""
+    return await _act(slug, request, "rule.unlocked", {"rule": rule}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/rename")
+async def post_rename(
+    slug: str, rule: RuleNumber, body: RuleNameIn, request: Request, *, dry_run: DryRun = False
+) -> Facts:
+    """Give a rule a name; an empty one removes it."""
+    return await _act(slug, request, "rule.renamed", {"rule": rule, "name": body.name}, only_try=dry_run)
+
+
+@router.post("/rules/{rule}/delete")
+async def post_delete(
+    slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
+) -> Facts:
+    """Remove a rule."""
+    return await _act(slug, request, "rule.deleted", {"rule": rule}, only_try=dry_run)
+
+
+@router.post("/acts/{seq}/undo")
+async def post_undo_act(
+    slug: str, seq: RuleNumber, body: EmptyIn, request: Request, response: Response, *, dry_run: DryRun = False
+) -> Facts:
+    """Undo an act, also after learning: by its inverse, or by a replay without it, beside the live model.
+
+    A replay answers 202 with what it takes; the event `act` of the stream says when it is done.
+    """
+    worker, identity = access_of(request).enter(request, slug)
+    if dry_run:
+        return await asyncio.to_thread(undo_cost, worker, seq)
+    done = await begin_undo(request, worker, identity, seq)
+    response.status_code = 202 if "records" in done else 200
+    return readable_times(done)
+
+
+async def begin_undo(request: Request, worker: Worker, identity: Identity, seq: int) -> Facts:
+    """Undo act `seq` of `worker` for `identity` who has sent `request`, and return the record of that.
+
+    If it needs a replay, that is begun in a thread, and the records and seconds that it takes are returned.
+    """
+    cost, origin = await asyncio.to_thread(undo_cost, worker, seq), Origin(identity.person_id)
+    if cost["way"] == "inverse":
+        return await asyncio.to_thread(undo_act, worker, seq, origin)
+    sender = sender_of(request, identity)
+    access_of(request).service.begin_change(worker, "undo", lambda: undo_act(worker, seq, origin), sender, act=seq)
+    return cost
+
+
+async def from_copy(worker: Worker, function: Callable[[StateCopy], T]) -> T:
+    """Return the result of `function` of a copy of the state of `worker`."""
+    return await asyncio.wrap_future(worker.view.read(function))
+
+
+async def try_rule_act(worker: Worker, kind: str, payload: Facts) -> Facts:
+    """Return what an act of this `kind` and `payload` would change in the model of `worker`."""
+
+    def trial(copy: StateCopy) -> Facts:
+        with worker.reading() as connection:
+            samples = recent_samples(connection, worker.project.id, COMPARED)
+        return dry_run(copy, kind, payload, samples)
+
+    return await from_copy(worker, trial)
+
+
+async def act_on_rule(worker: Worker, kind: str, payload: Facts, origin: Origin, last: int | None = None) -> Facts:
+    """Carry out an act of this `kind` and `payload` by `origin`, with a snapshot before it; return it.
+
+    `last` is the act after which the rules were read.
+    """
+    await carry_out(worker, lambda desk: acts.prepare_act(desk, kind, payload, origin))
+    done = await carry_out(worker, lambda desk: acts.act(desk, kind, payload, origin, last), 1, origin)
+    return dict(done)
+
+
+async def _act(
+    slug: str, request: Request, kind: str, payload: Facts, *, only_try: bool, last: int | None = None
+) -> Facts:
+    worker, identity = access_of(request).enter(request, slug)
+    if only_try:
+        return await try_rule_act(worker, kind, payload)
+    origin = await keyed_origin_of(request, identity)
+    return readable_times(await act_on_rule(worker, kind, payload, origin, last))
+
+
+async def _tag(worker: Worker, response: Response) -> None:
+    """Give `response` the number of the last act as its ETag; before the rules are read, so that none is missed."""
+    response.headers["ETag"] = f'"{await read(worker, acts.last_act_of)}"'
+
+
+def _last_act(if_match: str | None) -> int:
+    """Return the number in the header `if_match`."""
+    number = (if_match or "").strip().strip('"')
+    if not number.isascii() or not number.isdigit() or len(number) > 18:
+        needed = "send the header If-Match with the ETag of the rules that you have read"
+        raise ProblemError(428, "if-match-needed", needed)
+    return int(number)

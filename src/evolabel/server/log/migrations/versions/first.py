@@ -1,0 +1,25 @@
+"""The tables of the first release.
+
+Until then they are those of `schema.py`. The first change after it is a file of its own, and writes them out here.
+"""
+
+from alembic import op
+
+from evolabel.server.log.schema import APPEND_ONLY, METADATA
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    """Make all tables."""
+    METADATA.create_all(op.get_bind())
+
+
+def downgrade() -> None:
+    """Drop all tables with what is in them."""
+    connection = op.get_bind()
+    METADATA.drop_all(connection)
+    if connection.dialect.name == "postgresql":
+        for table in APPEND_ONLY:
+            op.execute(f"DROP FUNCTION IF EXISTS refuse_{table}()")

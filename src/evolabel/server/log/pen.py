@@ -1,0 +1,194 @@
+"""`Pen`: the only connection of the process that writes, for all projects."""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, bindparam, text, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from evolabel.errors import EvolabelError
+from evolabel.server.log.engines import check_exists, reading_engine, writing_engine
+from evolabel.server.log.lock import WriterLock, writer_lock
+from evolabel.server.log.log import Head, NewRecord, append
+from evolabel.server.log.schema import PROJECT
+
+_MOVE_HEAD = (
+    update(PROJECT)
+    .where(PROJECT.c.id == bindparam("project"), PROJECT.c.epoch == bindparam("known_epoch"))
+    .where(PROJECT.c.head_seq == bindparam("known_seq"))
+    .values(head_seq=bindparam("seq"), head_chain=bindparam("chain"))
+)
+
+
+class NotWriterError(EvolabelError, RuntimeError):
+    """Another process writes to the database."""
+
+
+class StoreError(EvolabelError, OSError):
+    """A transaction has failed; if `is_unknown`, it may be on disk nevertheless: its commit was sent."""
+
+    def __init__(self, message: str, *, is_unknown: bool = False) -> None:
+        super().__init__(message)
+        self.is_unknown = is_unknown
+
+
+def store_problem(error: StoreError) -> tuple[str, str]:
+    """Return the type and the text of the problem that `error` is for a client."""
+    if error.is_unknown:
+        return "commit-unknown", f"{error}; whether it is stored is not known: send it again with its ids or its key"
+    return "busy", f"{error}; the request can be sent again"
+
+
+class Pen:
+    """Runs one transaction at a time, and only while this process is the writer.
+
+    Parameters
+    ----------
+    url : URL
+        The database.
+    checkpoint : bool
+        As for `writing_engine`.
+    """
+
+    def __init__(self, url: URL, *, checkpoint: bool = True) -> None:
+        self.url = url
+        self._engine = writing_engine(url, checkpoint=checkpoint)
+        self._turn = threading.Lock()
+        self._connection: Connection | None = None
+        self._held: WriterLock | None = None
+        self._terms = 0
+
+    def acquire(self) -> bool:
+        """Return whether this process is the writer, after it has tried to become it.
+
+        StoreError if the database cannot be opened.
+        """
+        with self._turn:
+            if self._held is not None:
+                return True
+            try:
+                self._connection = self._engine.connect()
+                lock = writer_lock(self.url, self._connection)
+                if lock.acquire():
+                    self._held = lock
+                    self._terms += 1
+            except SQLAlchemyError as error:
+                raise StoreError(f"the database cannot be opened for writing: {_short(error)}") from error
+            finally:
+                if self._held is None:
+                    self._drop()
+            return self._held is not None
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether this process was the writer when it last used the connection."""
+        return self._held is not None
+
+    @property
+    def term(self) -> int:
+        """Number of the time for which this process is the writer, from 1; 0 while it is not.
+
+        What was read in another term may be old: another process can have written in between.
+        """
+        return self._terms if self.is_writer else 0
+
+    def close(self) -> None:
+        """Give up writing and close the connection."""
+        with self._turn:
+            self._drop()
+        self._engine.dispose()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Yield the connection inside a transaction, which is committed at the end or rolled back by an error.
+
+        NotWriterError if this process is not the writer. StoreError if the database fails. Where the connection is lost
+        or the end of the transaction unknown, the pen is no writer until `acquire` succeeds again.
+        """
+        with self._turn:
+            connection = self._connection
+            if self._held is None or connection is None:
+                raise NotWriterError("another process writes to this database; send the request to it, or wait")
+            is_known = False  # whether the transaction has ended, and how
+            is_sent = False
+            try:
+                transaction = connection.begin()
+                try:
+                    yield connection
+                except BaseException:
+                    transaction.rollback()
+                    is_known = not connection.invalidated
+                    raise
+                is_sent = True
+                transaction.commit()
+                is_known = True
+            except SQLAlchemyError as error:
+                message = f"the database refused the transaction: {_short(error)}"
+                raise StoreError(message, is_unknown=is_sent) from error
+            finally:
+                if not is_known:
+                    self._drop()
+
+    def ping(self) -> None:
+        """Use the connection, so that the database does not take it for one of a server that hangs."""
+        if self.url.get_backend_name() == "postgresql" and self._held is not None:
+            with contextlib.suppress(NotWriterError, StoreError), self.transaction() as connection:
+                connection.execute(text("SELECT 1"))
+
+    def append(self, connection: Connection, project_id: int, head: Head, entries: Sequence[NewRecord]) -> Head:
+        """Append `entries` to the log of project `project_id` in the transaction of `connection`; return the new head.
+
+        NotWriterError if the project's head is not `head`: another process has written since.
+        """
+        after = append(connection, project_id, head, entries)
+        known = {"project": project_id, "known_epoch": head.epoch, "known_seq": head.seq}
+        moved = connection.execute(_MOVE_HEAD, {**known, "seq": after.seq, "chain": after.chain})
+        if moved.rowcount != 1:
+            raise NotWriterError("another process has written to this project; this one stops writing")
+        return after
+
+    def _drop(self) -> None:
+        """Close the connection and release the lock."""
+        if self._held is not None:
+            self._held.release()
+        if self._connection is not None:
+            with contextlib.suppress(SQLAlchemyError, OSError):
+                self._connection.close()
+        self._held = self._connection = None
+
+
+@contextlib.contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """Yield a connection of `engine`, whose connections read; StoreError if the database fails."""
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise StoreError(f"the database cannot be read: {_short(error)}") from error
+
+
+@contextlib.contextmanager
+def read_database(url: URL) -> Iterator[Connection]:
+    """Yield a connection that reads the database at `url`, for a command; StoreError if the database fails.
+
+    All is read as it was at the first statement, also while a service writes.
+    """
+    check_exists(url)
+    engine = reading_engine(url)
+    try:
+        with reading(engine) as connection:
+            if url.get_backend_name() == "postgresql":
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            else:
+                connection.exec_driver_sql("BEGIN")
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def _short(error: SQLAlchemyError) -> str:
+    """The message of the driver, without the statement and its values."""
+    cause: Any = getattr(error, "orig", None) or error
+    return str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__

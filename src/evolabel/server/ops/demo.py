@@ -1,0 +1,120 @@
+"""A pump station to look at: samples of three pumps arrive, and a simulated annotator answers some of the questions."""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from evolabel.errors import EvolabelError
+from evolabel.server.people.people import find_or_insert_person, set_member
+from evolabel.server.project import reading, verbs
+from evolabel.server.project.desk import Origin
+from evolabel.server.project.service import NewProject, Service
+from evolabel.server.project.settings import Feature, Label, ProjectSettings
+from evolabel.server.project.worker import Worker
+
+logger = logging.getLogger("evolabel.server")
+
+SLUG = "pumps"
+ANNOTATOR = "robin"
+_PUMPS = ("P-01", "P-02", "P-03")
+_LABELLED = 120  # samples that come with their labels, so that the model has rules
+_FIRST_SAMPLES = 500  # sent at once, so that there is something to see
+_ANSWERED = 0.6  # share of the questions that the simulated annotator answers
+
+_FEATURES = (
+    Feature("pressure", title="Pressure", unit="bar"),
+    Feature("flow", title="Flow", unit="m³/h"),
+    Feature("temperature", title="Temperature", unit="°C"),
+    Feature("vibration", title="Vibration", unit="mm/s"),
+    Feature("pump", "text", _PUMPS, title="Pump"),
+)
+_LABELS = (
+    Label("leak", "Leak", "Water leaves the circuit: low pressure at high flow."),
+    Label("wear", "Bearing wear", "The bearing vibrates more than its temperature explains."),
+    Label("overheating", "Overheating", "The motor is hotter than it may be."),
+)
+
+
+def pump_samples(seed: int = 0) -> Iterator[tuple[dict[str, Any], dict[str, bool]]]:
+    """Yield samples of the pumps, one after the other, with their true labels; `seed` is that of the numbers drawn."""
+    rng = np.random.default_rng(seed)
+    number = 0
+    while True:
+        pump = _PUMPS[number % len(_PUMPS)]
+        flow, heat = float(rng.normal(3.2, 0.5)), float(rng.normal(61.0, 8.0))
+        leak, wear = rng.random() < 0.08, rng.random() < 0.1
+        pressure = float(rng.normal(4.1 if leak else 5.4, 0.25))
+        vibration = float(rng.normal(2.2, 0.4) + (2.0 if wear and pump != "P-01" else 0.0))
+        values = {"pressure": pressure, "flow": flow + 0.6 * leak, "temperature": heat, "vibration": vibration}
+        x: dict[str, Any] = {name: round(value, 3) for name, value in values.items()}
+        if rng.random() < 0.03:
+            x["vibration"] = None
+        number += 1
+        truth = {"leak": bool(leak), "wear": bool(wear and pump != "P-01"), "overheating": heat > 75.0}
+        yield {"x": {**x, "pump": pump}, "source": pump}, truth
+
+
+class Demo:
+    """Sends samples to the project of the pumps and answers some of its questions, until it is stopped.
+
+    Parameters
+    ----------
+    service : Service
+        The project is made if it is missing.
+    pause : float
+        Seconds between two samples.
+    """
+
+    def __init__(self, service: Service, pause: float = 2.0) -> None:
+        if SLUG not in service.workers:
+            settings = ProjectSettings(budget=0.15, max_open=100)
+            service.create_project(NewProject(SLUG, "Pump station", _FEATURES, _LABELS, settings))
+        self._worker: Worker = service.workers[SLUG]
+        at = time.time_ns() // 1000
+        with service.pen.transaction() as connection:
+            person = find_or_insert_person(connection, ANNOTATOR, at)
+            set_member(connection, self._worker.project.id, person, "annotator")
+        self._annotator = Origin(person)
+        self._pause = pause
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="demo", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send samples."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the sample in hand."""
+        self._stopped.set()
+        self._thread.join(10.0)
+
+    def _run(self) -> None:
+        try:
+            seen = self._worker.call(reading.show_project)["samples"]
+        except EvolabelError as error:
+            logger.error("the demonstration sends no samples: %s", error)
+            return
+        stream, rng = pump_samples(), np.random.default_rng(seen)
+        for number, (sample, truth) in enumerate(stream):
+            if number < seen:
+                continue  # sent before a restart
+            if number < _LABELLED:
+                sample["y"] = truth
+            with contextlib.suppress(EvolabelError):  # the service is busy or stops; the next sample is tried
+                self._send(sample, truth, answered=bool(rng.random() < _ANSWERED))
+            if self._stopped.wait(self._pause if number >= _FIRST_SAMPLES else 0.0):
+                return
+
+    def _send(self, sample: dict[str, Any], truth: dict[str, bool], *, answered: bool) -> None:
+        """Send one `sample`, and, if it is to be `answered`, the `truth` of the labels asked for."""
+        sent = self._worker.submit(lambda desk: verbs.send_samples(desk, [sample], Origin())).result()
+        result = sent["results"][0]
+        if result["question"] is not None and answered:
+            given = {label: truth[label] for label in result["question"]["labels"]}
+            number = result["number"]
+            self._worker.submit(lambda desk: verbs.give_answer(desk, number, given, self._annotator)).result()

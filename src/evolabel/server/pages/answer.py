@@ -1,0 +1,303 @@
+"""The answer page: a sample, a question about it, the last answers; and the forms on it.
+
+With the header X-Fragment a form returns the new content of the page alone, so that the script of the page shows the
+next question at once. Without it a form leads to the page, as browsers without scripts need.
+"""
+
+import asyncio
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from evolabel.server.http.access import carry_out, now_us, origin_of, read
+from evolabel.server.http.questions import keep_draft
+from evolabel.server.log.times import SECOND
+from evolabel.server.pages.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
+from evolabel.server.pages.render import render, render_page
+from evolabel.server.pages.texts import counted, text
+from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.project import reading, verbs
+from evolabel.server.project.desk import Desk
+from evolabel.server.project.follower import check_can_write
+from evolabel.server.project.lease_rows import read_draft
+from evolabel.server.project.responses import OwnResponse, answers_before, cells_before, last_own_responses
+from evolabel.server.project.settings import Label
+from evolabel.server.project.verbs import ConflictError
+from evolabel.server.project.worker import Worker
+
+router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+_MOST_SKIPPED = 50
+_LONGEST_WORK = 24 * 3600 * 1000  # milliseconds
+_VALUES = {"1": 1, "0": 0, "u": None}
+_CODES = {value: code for code, value in _VALUES.items()}
+_SAID = ("sent", "refused", "late", "taken_back", "final", "skipped")
+
+
+class Look(NamedTuple):
+    """What the page shows: one question or the next one, after those skipped; what was just done; what is missing."""
+
+    number: int | None = None
+    skipped: tuple[int, ...] = ()
+    said: str | None = None
+    chosen: dict[str, str] | None = None
+    missing: tuple[str, ...] = ()
+
+
+@router.get("/answer")
+async def get_answer(
+    slug: str, request: Request, number: int | None = None, skip: str = "", said: str = ""
+) -> Response:
+    """Show a question, which is kept for the person."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    check_can_write(worker)
+    return await _show(request, worker, visitor, Look(number, _numbers(skip), said if said in _SAID else None))
+
+
+@router.get("/answer/last")
+async def get_last(slug: str, request: Request) -> Response:
+    """Show the last answers alone."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    last = await _last_answers(request, worker, visitor, 2)
+    return HTMLResponse(render("last_answers.html", last=last, project=worker.project, visitor=visitor, now=now_us()))
+
+
+@router.post("/questions/{number}/answer")
+async def post_answer(slug: str, number: int, request: Request) -> Response:
+    """Send, skip, or refuse, by the button that was used."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form = await checked_form(request, visitor)
+    act, skipped = str(form.get("act", "send")), _numbers(str(form.get("skipped", "")))
+    if act == "skip":
+        await read(worker, lambda desk: worker.leases.give_back(number, visitor.person.id))
+        return await _go(request, worker, visitor, Look(skipped=(*skipped, number)[-_MOST_SKIPPED:], said="skipped"))
+    origin = await origin_of(request, visitor.identity(worker.project.id))
+    if act == "refuse":
+        reason = str(form.get("reason", ""))[:500] or None
+        result = await carry_out(worker, lambda desk: verbs.refuse(desk, number, reason, origin), 1, origin)
+        return await _go(request, worker, visitor, Look(skipped=skipped, said="late" if result["late"] else "refused"))
+    labels, asked = await read(worker, lambda desk: (list(desk.state.labels), reading.asked_labels(desk, number)))
+    chosen = {label.name: str(form.get(f"y{place}", "")) for place, label in enumerate(labels)}
+    given: dict[str, Any] = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
+    missing = tuple(name for name in asked if name not in given)
+    if not given and not missing:  # the question was closed, and nothing was chosen
+        return await _go(request, worker, visitor, Look(skipped=skipped))
+    if missing and ("as_is" not in form or not given):
+        return await _show(request, worker, visitor, Look(number, skipped, chosen=chosen, missing=missing), 422)
+    given |= dict.fromkeys(missing)
+    took = _took(str(form.get("shown", "")))
+    result = await carry_out(
+        worker, lambda desk: verbs.give_answer(desk, number, given, origin, took_ms=took), 1, origin
+    )
+    said = "late" if result["late"] else "refused" if result["status"] == "refused" else "sent"
+    return await _go(request, worker, visitor, Look(skipped=skipped, said=said))
+
+
+@router.post("/questions/{number}/undo")
+async def post_undo(slug: str, number: int, request: Request) -> Response:
+    """Take the answer back, and show its question with what was chosen."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    await checked_form(request, visitor)
+    origin = await origin_of(request, visitor.identity(worker.project.id))
+    try:
+        await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
+    except ConflictError:
+        return await _go(request, worker, visitor, Look(said="final"))
+    return await _go(request, worker, visitor, Look(number, said="taken_back"))
+
+
+@router.post("/questions/{number}/lease")
+async def post_lease(slug: str, number: int, request: Request) -> Response:
+    """Keep the question for the person for another while."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    await checked_form(request, visitor)
+    await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, visitor.person.id))
+    return Response(status_code=204)
+
+
+@router.post("/questions/{number}/draft")
+async def post_draft(slug: str, number: int, request: Request) -> Response:
+    """Keep what the person has chosen so far, so that it is there in another browser, or after a crash."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form = await checked_form(request, visitor)
+    labels = await read(worker, lambda desk: desk.state.label_names)
+    chosen = {name: str(form.get(f"y{place}", "")) for place, name in enumerate(labels)}
+    answers = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
+    await keep_draft(request, worker, number, visitor.person.id, answers)
+    return Response(status_code=204)
+
+
+# ---------------------------------------------------------------------- what is shown
+
+
+async def _go(request: Request, worker: Worker, visitor: Visitor, look: Look) -> Response:
+    """Return the content for `look`, or lead a browser without the script to it."""
+    if "x-fragment" in request.headers:
+        return await _show(request, worker, visitor, look)
+    query = {"number": look.number, "skip": ",".join(map(str, look.skipped)), "said": look.said}
+    given = {name: value for name, value in query.items() if value}
+    return RedirectResponse(f"/p/{worker.project.slug}/answer?{urlencode(given)}", 303)
+
+
+async def _show(request: Request, worker: Worker, visitor: Visitor, look: Look, status: int = 200) -> Response:
+    """Return the page for `look`, or its content alone."""
+    person = visitor.person.id
+
+    def find(desk: Desk) -> dict[str, Any]:
+        question = None
+        if look.number is not None:
+            question = reading.open_question(desk, worker.leases, look.number, person)
+        if question is None:
+            question = reading.next_question(desk, worker.leases, person, set(look.skipped))
+        return {
+            "question": question,
+            "waiting": reading.waiting_for(desk, person),
+            "labels": list(desk.state.labels),
+            "features": list(desk.state.features),
+            "paused": desk.state.paused,
+        }
+
+    found = await read(worker, find)
+    question = found["question"]
+    facts: dict[str, Any] = {
+        **found,
+        "last": await _last_answers(request, worker, visitor, 2 if question else 10),
+        "look": look,
+        "now": now_us(),
+        "said": _said(look, question, found["waiting"]),
+    }
+    if question is not None:
+        chosen = look.chosen if look.chosen is not None else await _chosen_before(worker, visitor, question)
+        facts |= {
+            "rows": await _sample_rows(request, worker, found),
+            "asked": _label_rows(found["labels"], question["question"], chosen, asked=True),
+            "others": _label_rows(found["labels"], question["question"], chosen, asked=False),
+        }
+    else:
+        facts["counters"] = _counters(found["labels"], facts["last"])
+    if "x-fragment" in request.headers:
+        content = render("answer_main.html", visitor=visitor, project=worker.project, **facts)
+        return HTMLResponse(content, status)
+    return render_page(request, "answer.html", visitor=visitor, worker=worker, status=status, **facts)
+
+
+async def _sample_rows(request: Request, worker: Worker, found: dict[str, Any]) -> list[FeatureRow]:
+    """Return the rows of the sample of the question that was `found`."""
+    question, project = found["question"], worker.project.id
+
+    def values() -> list[FeatureRow]:
+        with visitors_of(request).service.reader.connect() as connection:
+            recent = cells_before(connection, project, question["number"], RECENT)
+            source = question.get("source")
+            own = cells_before(connection, project, question["number"], CURVE, source) if source else recent[-CURVE:]
+        return feature_rows(found["features"], question["x"], recent, own)
+
+    return await asyncio.to_thread(values)
+
+
+async def _chosen_before(worker: Worker, visitor: Visitor, question: dict[str, Any]) -> dict[str, str]:
+    """Return what the visitor has chosen and not sent, or had chosen before it was taken back, by label."""
+    key = worker.project.id, question["number"], visitor.person.id
+
+    def find() -> dict[str, int | None]:
+        with worker.reading() as connection:
+            answers, at = answers_before(connection, *key)
+            draft = read_draft(connection, *key)
+        return draft[0] if draft is not None and draft[1] > at else answers
+
+    return {name: _CODES[value] for name, value in (await asyncio.to_thread(find)).items()}
+
+
+async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most: int) -> list[dict[str, Any]]:
+    """Return the last answers of `visitor`, at most `most`; what the model said only where it may be seen."""
+    person = visitor.person.id
+
+    def find() -> list[OwnResponse]:
+        with visitors_of(request).service.reader.connect() as connection:
+            return last_own_responses(connection, worker.project.id, person, most)
+
+    own = await asyncio.to_thread(find)
+    effects = await asyncio.to_thread(worker.effects.find, [response.number for response in own])
+    order, held, seen = await read(
+        worker,
+        lambda desk: (
+            desk.state.label_names,
+            {r.number for r in own if reading.is_held(desk, r.number, person)},
+            {r.number for r in own if reading.may_see(desk, r.number, person)},
+        ),
+    )
+    now = now_us()
+    shown = []
+    for response in own:
+        answers = {name: response.answers[name] for name in order if name in response.answers}
+        model = {name: int(name in response.predicted) for name in answers}
+        is_shown = response.number in seen and response.number not in held
+        known = {name: y for name, y in answers.items() if y is not None}
+        shown.append(
+            {
+                **response._asdict(),
+                "answers": answers,
+                "held": response.number in held,
+                "left": max(0, ((response.final_at or now) - now) // SECOND),
+                "model": model if is_shown and known else None,
+                "differs": [name for name, y in known.items() if y != model[name]],
+                "effect": effects.get(response.number),
+            }
+        )
+    return shown
+
+
+def _label_rows(
+    labels: list[Label], question: dict[str, Any], chosen: dict[str, str], *, asked: bool
+) -> list[dict[str, Any]]:
+    """Return the rows of `labels` that the `question` asks about, or of the others, with what is `chosen`."""
+    rows = []
+    for place, label in enumerate(labels):
+        is_asked = label.name in question["labels"]
+        if is_asked == asked and (is_asked or not label.retired):
+            reasons = question["reasons"].get(label.name, [])
+            rows.append({"place": place, "label": label, "reasons": reasons, "chosen": chosen.get(label.name, "")})
+    return rows
+
+
+def _counters(labels: list[Label], last: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return for each of `labels` how often the `last` answers had it, agreed with the model, and what they changed."""
+    rows = []
+    for label in labels:
+        given = [answer for answer in last if answer["answers"].get(label.name) is not None]
+        judged = [answer for answer in given if answer["model"] is not None]
+        agreed = sum(label.name not in answer["differs"] for answer in judged)
+        effects = [answer["effect"]["labels"].get(label.name, {}) for answer in last if answer["effect"]]
+        to_yes, to_no = (sum(effect.get(name, 0) for effect in effects) for name in ("to_yes", "to_no"))
+        if given or to_yes or to_no:
+            row = {"answered": len(given), "judged": len(judged), "agreed": agreed, "to_yes": to_yes, "to_no": to_no}
+            rows.append({"label": label, **row})
+    return rows
+
+
+def _said(look: Look, question: dict[str, Any] | None, waiting: int) -> str:
+    """Return what the live region says after `look` has led to `question`, while others are `waiting`."""
+    parts = [text(f"answer.{look.said}")] if look.said else []
+    if look.missing:
+        return counted("answer.open", len(look.missing), label=look.missing[0])
+    if question is None:
+        return " ".join([*parts, text("answer.none")])
+    n = len(question["question"]["labels"])
+    sample = text("answer.sample", number=question["number"])
+    return " ".join([*parts, f"{sample}.", counted("answer.labels", n), counted("answer.waiting", waiting)])
+
+
+def _numbers(listed: str) -> tuple[int, ...]:
+    """Return the numbers in `listed`, separated by commas; others are left out."""
+    return tuple(
+        int(part) for part in listed.split(",")[-_MOST_SKIPPED:] if part.isascii() and part.isdigit() and len(part) < 18
+    )
+
+
+def _took(shown: str) -> int | None:
+    """Return the milliseconds since the time `shown`, or None if it is none."""
+    if not (shown.isascii() and shown.isdigit()):
+        return None
+    took = (now_us() - int(shown[:20])) // 1000
+    return took if 0 <= took <= _LONGEST_WORK else None

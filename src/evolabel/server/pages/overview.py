@@ -1,0 +1,190 @@
+"""The overview of a project: is all well, what became of the questions, how good the model is, what happened."""
+
+import asyncio
+from collections import Counter
+from itertools import islice
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from sqlalchemy import Connection
+
+from evolabel.server.http.access import carry_out, now_us, origin_of, read
+from evolabel.server.log.activity import Happening, read_activity
+from evolabel.server.log.backups import last_backup
+from evolabel.server.log.disk import free_bytes
+from evolabel.server.log.times import DAY, HOUR
+from evolabel.server.pages.charts import BarChart, bar_chart, step_of, ticks
+from evolabel.server.pages.happenings import by_day, day_of, describe, describe_all, describe_answers
+from evolabel.server.pages.label_rows import Drift, label_rows
+from evolabel.server.pages.render import render_page
+from evolabel.server.pages.visitors import checked_form, visitors_of
+from evolabel.server.project import health, verbs
+from evolabel.server.project.desk import Desk
+from evolabel.server.project.health import Check
+from evolabel.server.project.lately import MOST_SAMPLES, Lately, Unseen
+from evolabel.server.project.questions import needs_another
+from evolabel.server.project.reading import show_project, waiting_for
+from evolabel.server.project.rule_list import count_rules
+from evolabel.server.project.service import Service
+from evolabel.server.project.standing import DayOfAnswers
+from evolabel.server.project.statistics import Counts, count_since, summed, taught_since
+from evolabel.server.project.worker import Worker
+
+router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+SHOWN = 7 * DAY
+"""Time that the overview looks back."""
+_MOST_ACTS = 10
+_MOST_READ = 100  # rules that came at once are one of the acts shown
+_MOST_MARKS = 50  # drifts, starts and stops
+_ENOUGH = 400  # answers of a label, before a fall of 0.10 is more than chance: two standard errors of the difference
+_PARTS = ("answered", "refused", "expired", "given_up", "waiting")
+
+
+@router.get("")
+async def get_overview(slug: str, request: Request) -> Response:
+    """Show how the project is."""
+    visitors = visitors_of(request)
+    worker, visitor = await visitors.enter(request, slug)
+
+    def count(desk: Desk) -> dict[str, Any]:
+        waiting = desk.state.open.values()
+        return {
+            **show_project(desk),
+            "role": visitor.role_in(worker.project.id),
+            "label_list": list(desk.state.labels),
+            "feature_list": list(desk.state.features),
+            "waiting": waiting_for(desk, visitor.person.id),
+            "rules": count_rules(desk.state),
+            "oldest_waiting": min((question.at for question in waiting), default=None),
+            "for_another": sum(map(needs_another, waiting)),
+        }
+
+    found = await read(worker, count)
+    lately = request.app.state.lately.setdefault(worker.project.id, Lately(worker.project.id, day_of))
+    facts = await asyncio.to_thread(_facts, visitors.service, worker, found, lately)
+    address = str(request.base_url).rstrip("/")
+    return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
+
+
+@router.post("/pause")
+async def post_pause_form(slug: str, request: Request) -> Response:
+    """Ask nothing until the project is resumed."""
+    return await _set_paused(slug, request, paused=True)
+
+
+@router.post("/resume")
+async def post_resume_form(slug: str, request: Request) -> Response:
+    """Ask questions again."""
+    return await _set_paused(slug, request, paused=False)
+
+
+async def _set_paused(slug: str, request: Request, *, paused: bool) -> Response:
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    await checked_form(request, visitor)
+    origin = await origin_of(request, visitor.identity(worker.project.id))
+    await carry_out(worker, lambda desk: verbs.set_paused(desk, origin, paused=paused), 1, origin)
+    return RedirectResponse(f"/p/{slug}", 303)
+
+
+def _facts(service: Service, worker: Worker, found: dict[str, Any], lately: Lately) -> dict[str, Any]:
+    """Return what the tables say of the project of `worker`, of which so much was `found`, and `lately` the rest."""
+    now, project = now_us(), worker.project.id
+    since = (now - SHOWN) // HOUR * HOUR
+    with service.reader.connect() as connection:
+        look = lately.look(connection, since, now, features=found["feature_list"], seen=found["samples"])
+        counts = count_since(connection, project, look.hours)
+        marks = read_activity(connection, project, _MOST_MARKS, kinds=["model.drift", "epoch."])
+        days = _days(connection, project, look.answered, now)
+        chart = _chart(connection, project, look.hours, now)
+        taught = taught_since(connection, project, since)
+    begin = look.judged[0].at if look.judged else since
+    drifts = [mark for mark in marks if mark.kind == "model.drift" and mark.at >= begin]
+    shown = [Drift(drift.at, str(drift.args.get("label"))) for drift in drifts]
+    quality = label_rows(found["label_list"], look.judged, begin, now, shown)
+    falls = [(row.name, row.change or 0.0) for row in quality.rows if row.judged >= _ENOUGH and not row.drifts]
+    causes = look.causes | {"waiting": found["open"]}
+    checks = [
+        *_checks(service, worker, counts, now),
+        health.check_expired(causes),
+        health.check_waiting(found["oldest_waiting"], now),
+        health.check_quality(falls),
+    ]
+    return {
+        "now": now,
+        "counts": counts,
+        "questions": sum(causes.values()),
+        "bar": question_bar(causes),
+        "quality": quality,
+        "begin": begin,
+        "ticks": ticks(begin, now),
+        "drifts": [describe(drift) for drift in drifts],
+        "stop": _last_stop([mark for mark in marks if mark.kind != "model.drift"], now),
+        "days": days,
+        "chart": chart,
+        "reasons": look.reasons,
+        "taught": taught,
+        "unseen": _most_unseen(look.unseen, found["samples"]),
+        "checks": checks,
+        "wrong": [check for check in checks if not check.holds],
+    }
+
+
+def _most_unseen(unseen: Counter[Unseen], samples: int) -> dict[str, Any] | None:
+    """Return how many texts of the last of the `samples` are none of the choices, and the most frequent of `unseen`.
+
+    None if there is no such text.
+    """
+    if not unseen:
+        return None
+    (name, text), _ = unseen.most_common(1)[0]
+    return {"n": unseen.total(), "of": min(samples, MOST_SAMPLES), "feature": name, "text": text}
+
+
+def _days(connection: Connection, project: int, answered: list[DayOfAnswers], now: int) -> list[Any]:
+    """Return the last things that happened, and what was `answered` since the first of them, by day."""
+    happened = list(islice(describe_all(read_activity(connection, project, _MOST_READ)), _MOST_ACTS))
+    first = happened[-1].seq if happened else 0
+    shown = [describe_answers(answers) for answers in answered if answers.seq > first]
+    return by_day([*happened, *shown], now)
+
+
+def _chart(connection: Connection, project: int, hours: list[dict[str, int]], now: int) -> BarChart | None:
+    """Return samples and questions over time by their sums of `hours`, since the first; None if there are none."""
+    if not hours:
+        return None
+    begin = hours[0]["minute"] * 60_000_000
+    if (step := step_of(begin, now)) < 60:
+        hours = summed(connection, project, begin, now, step)
+        begin = min(begin, now - HOUR // 2)
+    return bar_chart(hours, ["samples", "asked"], begin, now)
+
+
+def _last_stop(stops: list[Happening], now: int) -> str | None:
+    """Return the last stop in words, if it was within a day."""
+    return describe(stops[0]).title if stops and now - stops[0].at < DAY else None
+
+
+def _checks(service: Service, worker: Worker, counts: Counts, now: int) -> list[Check]:
+    """Return the checks of the server and of what it receives and stores."""
+    is_file = service.url.get_backend_name() == "sqlite"
+    found = [
+        health.check_writes(ready=worker.is_ready),
+        health.check_arrival(counts.last_sample, counts.usual_gap, now),
+        health.check_disk(free_bytes(service.url), service.limits.min_free),
+        health.check_backup(last_backup(service.url), worker.project.created, now) if is_file else None,
+        health.check_snapshot(worker.head.seq, counts.snapshot_seq),
+    ]
+    return [check for check in found if check is not None]
+
+
+def question_bar(causes: dict[str, int]) -> list[dict[str, Any]]:
+    """Return the parts of the bar of questions by `causes`: name, number, place and width in per cent."""
+    total, x, parts = sum(causes.values()), 0.0, []
+    for name in _PARTS:
+        n = causes.get(name, 0)
+        if n or name in ("answered", "waiting"):
+            width = 100.0 * n / total if total else 0.0
+            parts.append({"name": name, "n": n, "x": round(x, 2), "width": round(width, 2)})
+            x += width
+    return parts

@@ -1,0 +1,84 @@
+"""All pages: their routes, static files, and the page of an error."""
+
+from importlib import resources
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from evolabel.server.pages import (
+    answer,
+    events,
+    invitation,
+    live,
+    me,
+    model_forms,
+    overview,
+    own_answers,
+    people,
+    project_list,
+    rules,
+    sample_page,
+    settings,
+    sign_in,
+)
+from evolabel.server.pages.render import render_page
+from evolabel.server.pages.visitors import Visitors, use_language
+from evolabel.server.project.service import Service
+
+PAGE_ROUTERS = (
+    project_list.router,
+    sign_in.router,
+    invitation.router,
+    me.router,
+    overview.router,
+    events.router,
+    live.router,
+    answer.router,
+    rules.router,
+    sample_page.router,
+    own_answers.router,
+    people.router,
+    settings.router,
+    model_forms.router,
+)
+"""Routes of pages."""
+
+
+def install_pages(app: FastAPI, service: Service) -> None:
+    """Add to `app` what the pages of `service` need beside their routes."""
+    app.state.visitors = Visitors(service)
+    app.state.problem_page = problem_page
+    app.state.lately = {}  # by project, for its overview
+    folder = resources.files("evolabel.server.pages").joinpath("static")
+    app.mount("/static", _StaticFiles(directory=str(folder)), name="static")
+
+
+def problem_page(
+    request: Request, status: int, type: str, detail: str, headers: dict[str, str] | None = None
+) -> Response:
+    """Return the page for a problem of `request`: `status`, `type`, `detail`; without a session that to sign in.
+
+    It has the menu of the project, if the person may enter it. `headers` are added.
+    """
+    if status == 401 and request.method == "GET":
+        return RedirectResponse(f"/sign-in?to={quote(request.url.path)}", 303)
+    visitor, worker = (getattr(request.state, name, None) for name in ("visitor", "worker"))
+    use_language(request, visitor)
+    response = render_page(
+        request, "problem.html", visitor=visitor, worker=worker, status=status, type=type, detail=detail,
+        shown_status=status,
+    )  # fmt: skip
+    response.headers.update(headers or {})
+    return response
+
+
+class _StaticFiles(StaticFiles):
+    """Files whose addresses change with their content."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "public, max-age=86400"
+        return response

@@ -1,0 +1,162 @@
+"""The page of rules: search, lives, acts and undo; and the form of a rule with its preview."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.datastructures import FormData
+
+from evolabel._utils.text import first_names
+from evolabel.errors import EvolabelError
+from evolabel.server.http.access import now_us, origin_of, read
+from evolabel.server.http.problems import ProblemError
+from evolabel.server.http.rules import act_on_rule, begin_undo, from_copy, try_rule_act
+from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.log.times import DAY
+from evolabel.server.pages.render import render_page
+from evolabel.server.pages.rule_rows import KINDS, rule_page
+from evolabel.server.pages.texts import text
+from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.project.acts import MovedError, last_act_of
+from evolabel.server.project.reading import waiting_for
+from evolabel.server.project.rule_list import show_rule
+from evolabel.server.project.state import Facts
+from evolabel.server.project.undo import acts_since
+from evolabel.server.project.worker import Worker
+
+router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+Number = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
+_LISTED = 30 * DAY
+_ACTS = {
+    "lock": "rule.locked",
+    "unlock": "rule.unlocked",
+    "rename": "rule.renamed",
+    "delete": "rule.deleted",
+    "merge": "rule.merged",
+}
+_LONGEST_FORM = 20_000  # characters
+
+
+@router.get("/rules")
+async def get_rules_page(
+    slug: str,
+    request: Request,
+    *,
+    q: Annotated[str, Query(max_length=200)] = "",
+    kind: Annotated[str, Query(max_length=20)] = "",
+    show: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None,
+    act: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None,
+    runs: bool = False,
+) -> Response:
+    """Show the rules that have the text `q` and are of this `kind`; `show` is the one that is open.
+
+    `act` is the number of what the person has just done, which the page says. `runs`: an undo was begun, which the
+    page says until it has ended.
+    """
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    kind = kind if kind in KINDS else ""
+    page = await from_copy(worker, lambda copy: rule_page(copy.state, q, kind))
+    acts = await asyncio.to_thread(acts_since, worker, now_us() - _LISTED)
+    facts: Facts = {"q": q, "kind": kind, "show": show, "page": page, "acts": acts}
+    facts["runs"] = runs and slug in visitors_of(request).service.changing
+    facts |= await _waiting(worker, visitor)
+    facts["done"] = next((known for known in acts if known["seq"] == act), None)
+    return render_page(request, "rules.html", visitor=visitor, worker=worker, **facts)
+
+
+@router.get("/rules/edit")
+async def get_rule_form(
+    slug: str, request: Request, rule: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None
+) -> Response:
+    """Show the form of a `rule`, or of a new one."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form, facts = "", dict[str, Any]()
+    if rule is not None:
+        facts = await from_copy(worker, lambda copy: show_rule(copy.state, rule))
+        form = facts["form"] or ""
+    last = await read(worker, last_act_of)
+    return await _form_page(request, worker, visitor, rule=rule, form=form, last=last, kind=facts.get("kind"))
+
+
+@router.post("/rules/edit")
+async def post_rule_form(slug: str, request: Request) -> Response:
+    """Preview or save a rule; what is wrong with it is shown beside its text."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form = await checked_form(request, visitor)
+    rule, last = _number(form, "rule"), _number(form, "last") or 0
+    written = " ".join(str(form.get("form", ""))[:_LONGEST_FORM].split())
+    shown: Facts = {"rule": rule, "form": written, "last": last, "kind": str(form.get("kind", "")) or None}
+    kind = "rule.added" if rule is None else "rule.edited"
+    payload: Facts = {"form": written} if rule is None else {"rule": rule, "form": written}
+    try:
+        if form.get("act") != "save":
+            preview = await try_rule_act(worker, kind, payload)
+            return await _form_page(request, worker, visitor, preview=preview, **shown)
+        origin = await origin_of(request, visitor.identity(worker.project.id))
+        done = await act_on_rule(worker, kind, payload, origin, last)
+    except MovedError:
+        shown["last"] = await read(worker, last_act_of)
+        return await _form_page(request, worker, visitor, error=text("rule_edit.moved"), **shown)
+    except EvolabelError as error:
+        return await _form_page(request, worker, visitor, error=str(error), **shown)
+    return _to_rule(slug, done["rule"], done["seq"])
+
+
+@router.post("/rules/{number}/{act}")
+async def post_rule_act(slug: str, number: Number, act: str, request: Request) -> Response:
+    """Lock, unlock, rename or delete a rule, or merge it with another one."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form = await checked_form(request, visitor)
+    if act not in _ACTS:
+        raise ProblemError(404, "not-found", f"{act[:50]!r} is no act on a rule; use {first_names(list(_ACTS))}")
+    payload: Facts = {"rule": number}
+    if act == "rename":
+        payload["name"] = str(form.get("name", ""))[:200].strip()
+    if act == "merge":
+        payload = {"one": number, "other": _number(form, "other")}
+        if payload["other"] is None:
+            raise ProblemError(422, "invalid", "the number of the other rule is missing; write it beside Merge")
+    origin = await origin_of(request, visitor.identity(worker.project.id))
+    done = await act_on_rule(worker, _ACTS[act], payload, origin)
+    return _to_rule(slug, done["rule"], done["seq"])
+
+
+@router.post("/acts/{number}/undo")
+async def post_undo_form(slug: str, number: Number, request: Request) -> Response:
+    """Undo an act."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    await checked_form(request, visitor)
+    done = await begin_undo(request, worker, visitor.identity(worker.project.id), number)
+    said = "runs=1" if "records" in done else f"act={done['seq']}"
+    return RedirectResponse(f"/p/{slug}/rules?{said}#live", 303)
+
+
+async def _form_page(
+    request: Request, worker: Worker, visitor: Visitor, *, preview: Facts | None = None, error: str = "", **shown: Any
+) -> Response:
+    """Return the form of a rule as `shown`, with a `preview` or what is wrong (`error`)."""
+
+    def example(desk: Any) -> Facts:
+        return {"feature": desk.state.features[0].name, "label": desk.state.asked_names[0]}
+
+    facts = {"preview": preview, "error": error, "example": await read(worker, example), **shown}
+    facts |= await _waiting(worker, visitor)
+    return render_page(
+        request, "rule_edit.html", visitor=visitor, worker=worker, status=422 if error else 200, **facts
+    )  # fmt: skip
+
+
+async def _waiting(worker: Worker, visitor: Visitor) -> Facts:
+    return {"waiting": await read(worker, lambda desk: waiting_for(desk, visitor.person.id))}
+
+
+def _to_rule(slug: str, rule: int, act: int) -> Response:
+    """Return the way to `rule` on its page, which says what `act` did."""
+    return RedirectResponse(f"/p/{slug}/rules?show={rule}&act={act}#rule-{rule}", 303)
+
+
+def _number(form: FormData, name: str) -> int | None:
+    """Return the number in the field `name` of `form`, None without one."""
+    value = str(form.get(name, ""))
+    return int(value) if value.isascii() and value.isdigit() and len(value) <= 16 else None

@@ -1,0 +1,129 @@
+"""The page of one sample: what was said then, the model now in parts, what would turn it, what people said."""
+
+import asyncio
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from evolabel.server.http.access import now_us, read
+from evolabel.server.http.sample_reading import default_label, explain_now, said_to, sample_for
+from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.pages.feature_rows import CURVE, RECENT, feature_rows
+from evolabel.server.pages.render import render_page
+from evolabel.server.pages.rule_rows import parts_rows
+from evolabel.server.pages.visitors import visitors_of
+from evolabel.server.pages.waterfall import value_text, waterfall
+from evolabel.server.project.reading import waiting_for
+from evolabel.server.project.responses import cells_before
+from evolabel.server.project.sample_rows import closing_of
+from evolabel.server.project.settings import Feature, Label
+from evolabel.server.project.verbs import ConflictError
+from evolabel.server.project.worker import Worker
+
+router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+_MOST_LABELS = 6  # beside each other
+
+
+class TurnRow(NamedTuple):
+    """A change that turns the label: feature, its value then and now as texts, and both places in per cent."""
+
+    name: str
+    after: str
+    before: str
+    at: float | None = None
+    now: float | None = None
+
+
+@router.get("/samples/{number}")
+async def get_sample_page(
+    slug: str,
+    number: Annotated[int, Path(ge=1, le=MOST_NUMBER)],
+    request: Request,
+    label: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Show a sample; before the own answer is final, only its values."""
+    visitors = visitors_of(request)
+    worker, visitor = await visitors.enter(request, slug)
+    identity, reader = visitor.identity(worker.project.id), visitors.service.reader
+    shown = await sample_for(worker, identity, str(number))
+    facts = await read(
+        worker,
+        lambda desk: {
+            "labels": list(desk.state.labels),
+            "features": list(desk.state.features),
+            "seen": desk.state.seen,
+            "waiting": waiting_for(desk, identity.person_id),
+        },
+    )
+
+    def values() -> dict[str, Any]:
+        with reader.connect() as connection:
+            recent = cells_before(connection, worker.project.id, number, RECENT)
+            source = shown.get("source")
+            own = cells_before(connection, worker.project.id, number, CURVE, source) if source else recent[-CURVE:]
+            cause, closed_at = closing_of(connection, worker.project.id, number)
+        rows = feature_rows(facts["features"], shown["x"], recent, own)
+        return {"rows": rows, "recent": recent, "cause": cause, "closed_at": closed_at}
+
+    facts |= await asyncio.to_thread(values)
+    facts["said"] = await said_to(reader, worker, identity, shown)
+    if not shown["hidden"]:
+        facts |= await _model_now(worker, shown, facts, label)
+    state = "open" if shown["question"] and facts["cause"] is None else facts["cause"] or shown.get("held") or "none"
+    return render_page(
+        request, "sample.html", visitor=visitor, worker=worker, shown=shown, state=state, now=now_us(), **facts
+    )
+
+
+async def _model_now(worker: Worker, shown: dict[str, Any], facts: dict[str, Any], label: str | None) -> dict[str, Any]:
+    """Return the label that is explained, the labels beside it, the chart and the changes; no chart without rules."""
+    labels: list[Label] = facts["labels"]
+    chosen = label if label in [known.name for known in labels] else default_label(shown)
+    found: dict[str, Any] = {
+        "chosen": next(known for known in labels if known.name == chosen),
+        "fall": None,
+        "turns": [],
+    }
+    found["verdicts"] = _verdicts(labels, shown, chosen)
+    try:
+        now = await explain_now(worker, shown, chosen)
+    except ConflictError as error:
+        return {**found, "problem": error.type}
+    turns = [_turn_row(facts["features"], facts["recent"], turn) for turn in now["turns"]]
+    answered = parts_rows({chosen: now["answered_by"]})[0].shares
+    return {
+        **found,
+        "explained": now,
+        "fall": waterfall(now, facts["features"]),
+        "turns": turns,
+        "answered": answered,
+    }
+
+
+def _verdicts(labels: list[Label], shown: dict[str, Any], chosen: str) -> list[dict[str, Any]]:
+    """Return what was said of the labels that are shown beside each other: `chosen`, asked and likely ones."""
+    question, prediction = shown["question"], shown["prediction"]
+    asked = question["labels"] if question else []
+    known = [label for label in labels if label.name in prediction]
+    order = sorted(known, key=lambda label: (label.name not in (chosen, *asked), -prediction[label.name]))
+    kept = {label.name for label in order[:_MOST_LABELS]}
+    return [
+        {"label": label, "share": prediction[label.name], "on": label.name in shown["labels"]}
+        for label in known
+        if label.name in kept
+    ]
+
+
+def _turn_row(features: list[Feature], recent: list[list[Any]], turn: dict[str, Any]) -> TurnRow:
+    """Return the row of a change; numbers have places on the range of the `recent` samples."""
+    place = next(i for i, feature in enumerate(features) if feature.name == turn["feature"])
+    feature, before, after = features[place], turn["before"], turn["after"]
+    name = feature.title or feature.name
+    texts = value_text(after, feature.unit), value_text(before, feature.unit)
+    if isinstance(after, str) or before is None:
+        return TurnRow(name, *texts)
+    seen = [row[place] for row in recent if row[place] is not None]
+    low, high = min([before, after, *seen]), max([before, after, *seen])
+    span = (high - low) or 1.0
+    places = (round(2.0 + 96.0 * ((value - low) / span), 1) for value in (after, before))
+    return TurnRow(name, *texts, *places)

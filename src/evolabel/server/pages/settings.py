@@ -1,0 +1,176 @@
+"""The page of settings: asking, answering, labels; each field with its default and what it does."""
+
+import asyncio
+from typing import Any, NamedTuple
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.datastructures import FormData
+
+from evolabel import __version__
+from evolabel.errors import DataError, EvolabelError, ParameterError
+from evolabel.server.http.access import carry_out, origin_of, read
+from evolabel.server.log.snapshots import list_snapshots
+from evolabel.server.pages import texts
+from evolabel.server.pages.render import render_page
+from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.project import verbs
+from evolabel.server.project.desk import Desk
+from evolabel.server.project.jobs import Verb
+from evolabel.server.project.reading import waiting_for
+from evolabel.server.project.rule_list import count_rules
+from evolabel.server.project.service import check_new_names
+from evolabel.server.project.settings import SETTING_RANGES, Label, ProjectSettings
+from evolabel.server.project.verbs import ConflictError, UnknownError
+from evolabel.server.project.worker import Worker
+
+router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+_ERRORS = (ParameterError, DataError, ConflictError, UnknownError)
+_PERCENT = ("budget", "overlap")
+_GROUPS = {
+    "asking": ("budget", "questions_per_hour", "max_open", "expire_after"),
+    "answering": ("hold_seconds", "overlap", "min_answers", "lease_seconds"),
+}
+"""Fields with a number, by the form they are in; `blind` belongs to answering."""
+
+
+class Field(NamedTuple):
+    """A number that can be set: its name, its value and its default as texts, and what is `wrong` with the value."""
+
+    name: str
+    value: str
+    default: str
+    wrong: str = ""
+
+
+class FieldError(ParameterError):
+    """The text in the field called `name` cannot be used."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+@router.get("/settings")
+async def get_settings(slug: str, request: Request) -> Response:
+    """Show the settings."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    return await _page(request, worker, visitor)
+
+
+@router.post("/settings")
+async def post_settings(slug: str, request: Request) -> Response:
+    """Change what the form holds; a form that cannot be used is shown again, and nothing is changed."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form = await checked_form(request, visitor)
+    origin = await origin_of(request, visitor.identity(worker.project.id))
+    try:
+        verb = _verb(form, await read(worker, lambda desk: desk.state.settings), origin)
+        await carry_out(worker, verb, 1, origin)
+    except _ERRORS as error:
+        return await _page(request, worker, visitor, wrong=error, form=form)
+    return RedirectResponse(f"/p/{slug}/settings", 303)
+
+
+async def _page(
+    request: Request, worker: Worker, visitor: Visitor, *, wrong: EvolabelError | None = None,
+    form: FormData | None = None,
+) -> Response:  # fmt: skip
+    """Return the page; what is `wrong` with a refused `form` stands beside its fields, which keep their texts."""
+
+    def find(desk: Desk) -> dict[str, Any]:
+        return {
+            "settings": desk.state.settings,
+            "labels": list(desk.state.labels),
+            "sources": [feature for feature in desk.state.features if feature.choices],
+            "paused": desk.state.paused,
+            "waiting": waiting_for(desk, visitor.person.id),
+        }
+
+    found = await read(worker, find)
+    found["model"] = await _model(worker) if visitor.person.admin else None
+    given = {} if form is None else {name: str(value) for name, value in form.items()}
+    found["blind"] = "blind" in given if given.get("act") == "answering" else found["settings"].blind
+    groups = {name: _fields(found["settings"], names, given, wrong) for name, names in _GROUPS.items()}
+    shown = {
+        "groups": groups,
+        "wrong": "" if wrong is None or isinstance(wrong, FieldError) else str(wrong),
+        "new_label": given if given.get("act") == "label" else {},
+    }
+    status = 200 if wrong is None else 422
+    return render_page(request, "settings.html", visitor=visitor, worker=worker, status=status, **shown, **found)
+
+
+async def _model(worker: Worker) -> dict[str, Any]:
+    """Return what an administrator reads of the model of `worker`: version, number of rules, the last snapshot."""
+
+    def find() -> list[dict[str, Any]]:
+        with worker.reading() as connection:
+            return list_snapshots(connection, worker.project.id)[:1]
+
+    rules = await read(worker, lambda desk: count_rules(desk.state))
+    return {"version": __version__, "rules": rules, "snapshot": next(iter(await asyncio.to_thread(find)), None)}
+
+
+def _fields(
+    settings: ProjectSettings, names: tuple[str, ...], given: dict[str, str], wrong: EvolabelError | None
+) -> list[Field]:
+    """Return the fields called `names` with their texts as `given`, else their values in `settings`."""
+    default, name_of_wrong = ProjectSettings(), wrong.name if isinstance(wrong, FieldError) else None
+    return [
+        Field(
+            name, given.get(name, _shown(name, settings)), _shown(name, default),
+            str(wrong) if name == name_of_wrong else "",
+        )
+        for name in names
+    ]  # fmt: skip
+
+
+def _shown(name: str, settings: ProjectSettings) -> str:
+    value = getattr(settings, name)
+    return f"{100.0 * value:g}" if name in _PERCENT else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _verb(form: FormData, settings: ProjectSettings, origin: Any) -> Verb:
+    """Return what the `form` asks for, with `origin`; ParameterError if it cannot be read."""
+    act = str(form.get("act", ""))
+    if act in _GROUPS:
+        changed = _changed(form, settings, act)
+        return lambda desk: verbs.change_settings(desk, changed, origin)
+    if act == "retire":
+        name = str(form.get("label", ""))
+        return lambda desk: verbs.retire_label(desk, name, origin)
+    if act == "label":
+        label = Label(str(form.get("label", "")).strip(), help=str(form.get("help", "")).strip()[:1000])
+        check_new_names("label", [label.name], 1)
+        return lambda desk: verbs.add_label(desk, label, origin)
+    raise ParameterError("the form has no known act; load the page and send it again")
+
+
+def _changed(form: FormData, settings: ProjectSettings, group: str) -> dict[str, Any]:
+    """Return the settings of this `group` whose text in the `form` is another than that of `settings`."""
+    given = {name: str(form[name]).strip() for name in _GROUPS[group] if name in form}
+    source = str(form.get("source", settings.source))
+    changed: dict[str, Any] = {
+        name: _number(name, text) for name, text in given.items() if text != _shown(name, settings)
+    }
+    if group == "asking" and source != settings.source:
+        changed["source"] = source
+    if group == "answering" and ("blind" in form) != settings.blind:
+        changed["blind"] = "blind" in form
+    return changed
+
+
+def _number(name: str, text: str) -> float | int:
+    """Return the number that `text` is for the setting called `name`; FieldError in the words of the page."""
+    title, (low, high) = texts.text(f"settings.{name}"), SETTING_RANGES[name]
+    is_whole, unit = name not in (*_PERCENT, "hold_seconds"), 100 if name in _PERCENT else 1
+    try:
+        number = int(text) if is_whole else float(text.replace(",", "."))
+    except ValueError:
+        kind = texts.text("settings.whole_number" if is_whole else "settings.number")
+        raise FieldError(name, texts.text("settings.no_number", field=title, value=text[:20], kind=kind)) from None
+    if not low * unit <= number <= high * unit or (name == "budget" and not number):
+        key = "settings.no_share" if name == "budget" else "settings.out_of_range"
+        raise FieldError(name, texts.text(key, field=title, value=text[:20], low=low * unit, high=high * unit))
+    return number / unit if name in _PERCENT else number

@@ -1,0 +1,101 @@
+"""Sign in and sign out."""
+
+import asyncio
+import functools
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from evolabel.server.http.access import now_us
+from evolabel.server.log.pen import NotWriterError
+from evolabel.server.pages.render import render_page
+from evolabel.server.pages.visitors import Visitors, address_of, checked_form, use_language, visitors_of
+from evolabel.server.people.audit import write_audit, write_audit_or_log
+from evolabel.server.people.policies import SlowDownError
+from evolabel.server.people.sessions import delete_cookie, make_session, set_cookie
+from evolabel.server.people.visits import PersonRow, delete_sessions, find_person
+from evolabel.server.project.follower import STANDBY
+from evolabel.server.project.service import Service
+
+router = APIRouter(include_in_schema=False)
+_LONGEST_NAME = 100
+
+
+@router.get("/sign-in")
+async def get_sign_in(request: Request, to: str = "/") -> Response:
+    """Show the form, or go on if there is a session."""
+    if await visitors_of(request).find(request) is not None:
+        return RedirectResponse(own_path(to), 303)
+    return render_page(request, "sign_in.html", to=own_path(to), name="", wrong=None)
+
+
+@router.post("/sign-in")
+async def post_sign_in(request: Request) -> Response:
+    """Begin a session, or show the form again; NotWriterError on the standby, which can store neither."""
+    visitors = visitors_of(request)
+    if not visitors.service.is_writer:
+        raise NotWriterError(STANDBY)
+    use_language(request)
+    form = await checked_form(request, None)
+    name = str(form.get("name", "")).strip().lower()[:_LONGEST_NAME]
+    to, address = own_path(str(form.get("to", "/"))), address_of(request)
+    wait = visitors.limits.wait(name, address)
+    if wait > 0.0:
+        raise SlowDownError(f"too many failures; wait {wait / 60 + 1:.0f} min and try again", wait)
+    person = await asyncio.to_thread(_find, visitors.service, name)
+    password = str(form.get("password", ""))
+    if not await visitors.passwords.check(password, None if person is None else person.password) or person is None:
+        visitors.limits.fail(name, address)
+        audit = functools.partial(write_audit_or_log, visitors.service.pen, now_us(), "sign-in-failed", name)
+        await asyncio.to_thread(audit, address=address, request_id=request.state.request_id)
+        return render_page(request, "sign_in.html", status=401, to=to, name=name, wrong="sign_in.wrong")
+    return await begin_session(request, visitors, person.id, to)
+
+
+@router.post("/sign-out")
+async def post_sign_out(request: Request) -> Response:
+    """End the session."""
+    visitors = visitors_of(request)
+    visitor = await visitors.visitor(request)
+    await checked_form(request, visitor)
+
+    def write() -> None:
+        with visitors.service.pen.transaction() as connection:
+            delete_sessions(connection, visitor.person.id, visitor.session.digest)
+
+    await asyncio.to_thread(write)
+    response = RedirectResponse("/sign-in", 303)
+    delete_cookie(request, response)
+    return response
+
+
+async def begin_session(request: Request, visitors: Visitors, person_id: int, to: str) -> Response:
+    """Return the response to `request` that goes to the page `to` with a new session of person `person_id`.
+
+    `visitors` has the service.
+    """
+
+    def write() -> str:
+        at = now_us()
+        with visitors.service.pen.transaction() as connection:
+            audit = functools.partial(write_audit, connection, at, "sign-in", str(person_id), actor_id=person_id)
+            audit(address=address_of(request), request_id=request.state.request_id)
+            return make_session(connection, person_id, at).secret
+
+    response = RedirectResponse(to, 303)
+    set_cookie(request, response, await asyncio.to_thread(write))
+    return response
+
+
+def own_path(to: str) -> str:
+    """Return the path `to` if it is one of this server, else that of the projects.
+
+    Browsers take a second slash or a backslash for the beginning of a host, after they have removed control characters.
+    """
+    is_own = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
+    return to if is_own else "/"
+
+
+def _find(service: Service, name: str) -> PersonRow | None:
+    with service.reader.connect() as connection:
+        return find_person(connection, name)

@@ -1,0 +1,138 @@
+"""Who looks at a page: the session behind a cookie, its role in a project, and forms that are the person's own."""
+
+import asyncio
+from typing import NamedTuple
+
+from fastapi import Request
+from starlette.datastructures import FormData
+
+from evolabel.server.http.access import now_us
+from evolabel.server.log.pen import NotWriterError, StoreError
+from evolabel.server.pages.texts import set_language
+from evolabel.server.people.passwords import PasswordQueue
+from evolabel.server.people.policies import HiddenError, Identity, UnauthorisedError, check_role, policy_of
+from evolabel.server.people.sessions import SEEN_EVERY, check_form_token, check_same_site, cookie_name, is_alive
+from evolabel.server.people.sign_in_limits import SignInLimits
+from evolabel.server.people.tokens import token_digest
+from evolabel.server.people.visits import PersonRow, SessionRow, find_session, roles_of, touch_session
+from evolabel.server.project.follower import check_can_write
+from evolabel.server.project.service import Service
+from evolabel.server.project.worker import Worker
+
+
+class Visitor(NamedTuple):
+    """A person with a session, and the person's role in each project, by its number."""
+
+    session: SessionRow
+    roles: dict[int, str]
+
+    @property
+    def person(self) -> PersonRow:
+        """The person."""
+        return self.session.person
+
+    @property
+    def csrf(self) -> str:
+        """The token that each form of the session holds."""
+        return self.session.csrf.hex()
+
+    def role_in(self, project_id: int) -> str | None:
+        """Return the role in project `project_id`; administrators are operators everywhere."""
+        return "operator" if self.person.admin else self.roles.get(project_id)
+
+    def identity(self, project_id: int) -> Identity:
+        """Return what the person may do in project `project_id`."""
+        return Identity(self.person.id, project_id, self.role_in(project_id), self.person.admin)
+
+
+class Visitors:
+    """Finds the sessions of requests.
+
+    Parameters
+    ----------
+    service : Service
+    """
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.passwords = PasswordQueue()
+        self.limits = SignInLimits()
+
+    async def find(self, request: Request, *, used: bool = True) -> Visitor | None:
+        """Return who has sent `request`, or None without a session that is alive; `used`: its idle time begins anew."""
+        secret = request.cookies.get(cookie_name(request), "")
+        found = None if not secret else await asyncio.to_thread(self._read, token_digest(secret), used=used)
+        use_language(request, found)
+        return found
+
+    async def visitor(self, request: Request, *, used: bool = True) -> Visitor:
+        """Return who has sent `request`; UnauthorisedError without a session. `used` as in `find`."""
+        found = await self.find(request, used=used)
+        if found is None:
+            raise UnauthorisedError("you are signed out; sign in and try again")
+        request.state.visitor = found
+        return found
+
+    async def enter(self, request: Request, slug: str, *, used: bool = True) -> tuple[Worker, Visitor]:
+        """Return the worker of project `slug` and who has sent `request`, whose role suffices; `used` as in `find`.
+
+        NotWriterError on the standby, unless the page is asked for by GET.
+        """
+        visitor = await self.visitor(request, used=used)
+        worker = self.service.find_worker(slug)
+        if worker is None:
+            raise HiddenError("there is no such project; check its name")
+        identity = visitor.identity(worker.project.id)
+        if visitor.role_in(worker.project.id) is not None:
+            request.state.worker = worker
+        check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
+        worker.check_begun()
+        check_can_write(worker, request.method)
+        return worker, visitor
+
+    def _read(self, digest: bytes, *, used: bool) -> Visitor | None:
+        now = now_us()
+        with self.service.reader.connect() as connection:
+            session = find_session(connection, digest)
+            if session is None or not is_alive(session, now):
+                return None
+            visitor = Visitor(session, roles_of(connection, session.person.id))
+        if used and now - session.seen > SEEN_EVERY:
+            try:
+                with self.service.pen.transaction() as writing:
+                    touch_session(writing, digest, now)
+            except (NotWriterError, StoreError):  # the page can be read without it
+                pass
+        return visitor
+
+
+def use_language(request: Request, visitor: Visitor | None = None) -> None:
+    """Give the texts for `request` in the language that the `visitor` has chosen, else in that of the browser."""
+    chosen = None if visitor is None else visitor.person.preferences.get("language")
+    set_language(chosen or request.headers.get("accept-language", ""))
+
+
+def visitors_of(request: Request) -> Visitors:
+    """Return the sessions of the application that serves `request`."""
+    found: Visitors = request.app.state.visitors
+    return found
+
+
+async def checked_form(request: Request, visitor: Visitor | None, *, keep_body: bool = True) -> FormData:
+    """Return the form in `request`; ForbiddenError if another site has sent it, or not a page of the `visitor`.
+
+    Without a visitor, as at sign-in, there is no token to check. `keep_body`: for the hash of the request.
+    """
+    check_same_site(request)
+    if keep_body:
+        await request.body()
+    form = await request.form()
+    if visitor is not None:
+        given = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))
+        check_form_token(given, visitor.session)
+    return form
+
+
+def address_of(request: Request) -> str:
+    """Return the address that `request` came from."""
+    return request.client.host if request.client else ""

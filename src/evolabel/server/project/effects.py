@@ -1,0 +1,179 @@
+"""`Effects`: how answers change the last predictions, computed on copies of the state in a thread of its own.
+
+While an answer is held, a copy is trained by it on trial: "will change". When its question is closed, the copy from
+before is trained by the answers that were taught: "changed". At most one is computed a second. While the worker has
+much to do, or others wait already, an effect is left out; nothing depends on it.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from sqlalchemy import Engine
+
+from evolabel.errors import EvolabelError
+from evolabel.server.log.log import Record
+from evolabel.server.log.pen import Pen
+from evolabel.server.log.projects import find_sample
+from evolabel.server.project.comparing import COMPARED, Cells, compare
+from evolabel.server.project.effect_rows import effects_of, store_effect
+from evolabel.server.project.questions import first_needed
+from evolabel.server.project.responses import cells_before
+from evolabel.server.project.state import Facts, ProjectState
+from evolabel.server.project.view import StateCopy, StateView
+
+_PAUSE_SECONDS = 1.0
+_MOST_WAITING = 4
+_MOST_KEPT = 200  # effects of answers that are held
+
+logger = logging.getLogger("evolabel.server")
+
+
+class _Task(NamedTuple):
+    """An answer that was recorded, or the payload by which its question was `closed`."""
+
+    number: int
+    seq: int
+    at: int
+    closed: Facts | None
+
+
+class Effects:
+    """What the answers of one project change.
+
+    Parameters
+    ----------
+    project_id : int
+    view : StateView
+    reader : Engine
+    pen : Pen
+    is_busy : function
+        Returns whether the worker has so much to do that effects are left out.
+    """
+
+    def __init__(self, project_id: int, view: StateView, reader: Engine, pen: Pen, is_busy: Callable[[], bool]) -> None:
+        self._project_id = project_id
+        self._view = view
+        self._reader = reader
+        self._pen = pen
+        self._is_busy = is_busy
+        self._held: dict[int, Facts] = {}
+        self._before: StateCopy | None = None
+        self._tasks: queue.Queue[_Task] = queue.Queue(_MOST_WAITING)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="effects", daemon=True)
+
+    # ------------------------------------------------------------------ from other threads
+
+    def start(self) -> None:
+        """Begin to compute effects."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Compute no further ones."""
+        self._stopped.set()
+
+    def after_commit(self, records: Collection[Record]) -> None:
+        """Note the answers and closed questions in `records`; called by the worker."""
+        for record in records:
+            kind, payload, at = record.entry.kind, record.entry.payload, record.entry.at
+            is_held = kind == "answer" and record.entry.outcome["final_at"] > at
+            is_taught = kind == "close" and bool(payload["rows"])
+            if kind in ("answer", "refusal", "withdrawal", "close", "labels.late") and not is_taught:
+                self._held.pop(payload["number"], None)
+            if not (is_held or is_taught):
+                continue
+            if not self._put(_Task(payload["number"], record.seq, at, None if is_held else payload)):
+                self._held.pop(payload["number"], None)
+
+    def _put(self, task: _Task) -> bool:
+        """Queue `task`, and return whether there was room and time for it."""
+        if self._is_busy():
+            return False
+        try:
+            self._tasks.put_nowait(task)
+        except queue.Full:
+            return False
+        return True
+
+    def find(self, numbers: Collection[int]) -> dict[int, Facts]:
+        """Return what the answers to questions `numbers` changed, or will change, by number; unknown ones are absent.
+
+        `labels` has to_yes and to_no by label once it is `final`, and is empty before.
+        """
+        held = {number: effect for number in numbers if (effect := self._held.get(number)) is not None}
+        with self._reader.connect() as connection:
+            return held | effects_of(connection, self._project_id, numbers)
+
+    # ------------------------------------------------------------------ in the thread
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                task = self._tasks.get(timeout=_PAUSE_SECONDS)
+            except queue.Empty:
+                continue
+            self._view.forget()  # a copy from before the answer has nothing of it
+            try:
+                self._view.read(lambda copy, task=task: self._compute(copy, task)).result()  # type: ignore[misc]
+            except EvolabelError as error:
+                logger.info("an effect was left out: %s", error)
+            except Exception:
+                logger.exception("an effect could not be computed")
+            self._stopped.wait(_PAUSE_SECONDS)
+
+    def _compute(self, copy: StateCopy, task: _Task) -> None:
+        """Keep or store the effect of `task`; `copy` is one of the newest states."""
+        before = copy if task.closed is None else self._before
+        if before is not None and (task.number in before.state.open or before.seq < task.seq):
+            trained = self._trained(before, task)
+            if trained is not None:
+                self._keep(task, before.state, trained)
+        self._before = copy
+
+    def _trained(self, before: StateCopy, task: _Task) -> ProjectState | None:
+        """Return the state `before`, trained by the answers of `task`; None if there is nothing to learn."""
+        trial, question = before.trial(), before.state.open.get(task.number)
+        if question is not None:
+            payload = task.closed or _closing_now(before.state, task.number)
+            if payload is not None:
+                trial.apply("close", payload, task.at)
+            return None if payload is None else trial
+        with self._reader.connect() as connection:
+            sample = find_sample(connection, self._project_id, task.number)
+        agreed = {} if task.closed is None else _agreed(task.closed["rows"])
+        if sample is None or not agreed or sample.entry.payload is None:
+            return None
+        trial.apply("labels.late", {"number": task.number, "x": sample.entry.payload["x"], "y": agreed}, task.at)
+        return trial
+
+    def _keep(self, task: _Task, before: ProjectState, after: ProjectState) -> None:
+        """Compare the predictions `before` and `after` for the last samples, and keep the effect of `task`."""
+        with self._reader.connect() as connection:
+            samples: list[Cells] = cells_before(connection, self._project_id, before.seen, COMPARED)
+        found = compare(before, after, samples)._asdict()
+        if task.closed is None:
+            self._held[task.number] = {**found, "labels": {}, "final": False}
+            while len(self._held) > _MOST_KEPT:
+                del self._held[next(iter(self._held))]
+            return
+        with self._pen.transaction() as connection:
+            store_effect(connection, self._project_id, task.number, found, task.at)
+        self._held.pop(task.number, None)
+
+
+def _closing_now(state: ProjectState, number: int) -> Facts | None:
+    """Return the payload that would close question `number` of `state` with the answers it has; None without any."""
+    answered = [r for r in state.open[number].responses.values() if r.status == "submitted"]
+    given = first_needed(state.open[number], answered) or answered
+    rows = [response.answers for response in given]
+    names = [f"person {response.person}" for response in given]
+    return {"number": number, "cause": "answered", "rows": rows, "annotators": names} if rows else None
+
+
+def _agreed(rows: list[Any]) -> dict[str, int]:
+    """Return the answers in `rows` on which all agree, by label."""
+    given = {name: {row[name] for row in rows if row.get(name) is not None} for row in rows for name in row}
+    return {name: values.pop() for name, values in given.items() if len(values) == 1}

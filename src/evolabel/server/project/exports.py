@@ -1,0 +1,124 @@
+"""Rows of a project for other programs: answers, samples with their predictions, and the log; read page by page."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import ColumnElement, Engine, Select, Table, case, select
+
+from evolabel.server.log.canonical import parsed
+from evolabel.server.log.log import PAGE, log_lines, read_record
+from evolabel.server.log.pen import reading
+from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
+from evolabel.server.log.times import utc_text
+from evolabel.server.project.standing import STANDS
+
+Row = dict[str, Any]
+
+
+def answered_labels(engine: Engine, project_id: int) -> Iterator[Row]:
+    """Yield the answers of project `project_id`, one row per label, in the order of the log, read by `engine`.
+
+    A refusal is one row without a label. An answer `stands` if it is the last one of the person and was not taken back.
+    """
+    columns = (
+        RESPONSE, LOG.c.at, PERSON.c.name.label("person"), SAMPLE.c.external_id, SAMPLE.c.source,
+        SAMPLE.c.at.label("asked_at"), QUESTION.c.labels, case((STANDS, 1), else_=0).label("stands"),
+    )  # fmt: skip
+    query = (
+        select(*columns)
+        .join(LOG, _same_project(LOG) & (LOG.c.seq == RESPONSE.c.seq))
+        .join(SAMPLE, _same_project(SAMPLE) & (SAMPLE.c.number == RESPONSE.c.number))
+        .outerjoin(QUESTION, _same_project(QUESTION) & (QUESTION.c.number == RESPONSE.c.number))
+        .outerjoin(PERSON, PERSON.c.id == RESPONSE.c.person_id)
+        .where(RESPONSE.c.project_id == project_id)
+    )
+    for row in _pages(engine, query, RESPONSE.c.seq):
+        facts = {
+            "number": row.number,
+            "id": row.external_id,
+            "source": row.source,
+            "asked_at": utc_text(row.asked_at),
+            "person": row.person or f"person {row.person_id}",
+            "revision": row.revision,
+            "status": row.status,
+            "at": utc_text(row.at),
+            "label": None,
+            "answer": None,
+            "asked": None,
+            "saw_prediction": row.saw_prediction,
+            "took_ms": row.took_ms,
+            "note": row.note,
+            "stands": bool(row.stands),
+        }
+        asked = parsed(row.labels or "[]")
+        answers = parsed(row.answers)
+        yield from (
+            {**facts, "label": name, "answer": value, "asked": name in asked} for name, value in answers.items()
+        )
+        if not answers:
+            yield facts
+
+
+def _same_project(table: Table) -> ColumnElement[bool]:
+    return table.c.project_id == RESPONSE.c.project_id
+
+
+def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
+    """Yield the samples of project `project_id` with their predictions and questions, read by `engine`."""
+    query = (
+        select(LOG, SAMPLE.c.external_id, SAMPLE.c.source)
+        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .where(LOG.c.project_id == project_id)
+    )
+    names = [feature["name"] for feature in project_columns(engine, project_id)[0]]
+    for row in _pages(engine, query, LOG.c.seq):
+        record = read_record(row)
+        payload = record.entry.payload or {}
+        x = dict(zip(names, payload["x"], strict=True)) if "x" in payload else None  # None: it is missing
+        outcome = {key: value for key, value in record.entry.outcome.items() if key not in ("number", "events")}
+        yield {
+            "number": record.entry.outcome["number"],
+            "id": row.external_id,
+            "source": row.source,
+            "at": utc_text(record.entry.at),
+            "x": x,
+            **({"y": payload["y"]} if "y" in payload else {}),
+            **outcome,
+        }
+
+
+def log_rows(engine: Engine, project_id: int, after: int = 0, limit: int | None = None) -> Iterator[Row]:
+    """Yield the records of project `project_id` behind record `after`, at most `limit`, read by `engine`.
+
+    They have their hashes and chain values. No connection is kept between two pages.
+    """
+    last, left = after, limit
+    while left is None or left > 0:
+        size = PAGE if left is None else min(PAGE, left)
+        with reading(engine) as connection:
+            rows = list(log_lines(connection, project_id, last, size))
+        yield from rows
+        if len(rows) < size:
+            return
+        last, left = rows[-1]["seq"], None if left is None else left - size
+
+
+def _pages(engine: Engine, query: Select[Any], key: Any) -> Iterator[Any]:
+    """Yield the rows of `query` in the order of the column `key`; no connection is kept between two pages."""
+    last = 0
+    while True:
+        with reading(engine) as connection:
+            rows = connection.execute(query.where(key > last).order_by(key).limit(PAGE)).all()
+        yield from rows
+        if len(rows) < PAGE:
+            return
+        last = rows[-1].seq
+
+
+def project_columns(engine: Engine, project_id: int) -> tuple[list[Row], list[str]]:
+    """Return the features of project `project_id` and the names of all its labels, read by `engine`."""
+    kinds = ("project.created", "label.added")
+    query = select(LOG.c.payload).where(LOG.c.project_id == project_id, LOG.c.kind.in_(kinds)).order_by(LOG.c.seq)
+    with reading(engine) as connection:
+        created, *added = [parsed(payload) for payload in connection.execute(query).scalars()]
+    return created["features"], [label["name"] for label in (*created["labels"], *added)]

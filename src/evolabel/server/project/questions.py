@@ -1,0 +1,168 @@
+"""Decisions about questions: when one may be asked, when its answers are final, when it is closed. No clock is read."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from evolabel.server.log.times import DAY, HOUR, SECOND
+from evolabel.server.project.settings import ProjectSettings
+
+MOST_DAYS = 7 * DAY
+LATER_ANSWERS = 5  # answers of the same person after which one is final without waiting
+
+Answers = dict[str, int | None]
+"""1, 0, or None for unsure, by the name of the label."""
+
+
+@dataclass
+class Response:
+    """What one person has said to a question; `later` counts the answers that this person has given since."""
+
+    person: int
+    revision: int
+    status: str
+    answers: Answers
+    at: int
+    later: int = 0
+
+    def is_final(self, now: int, settings: ProjectSettings) -> bool:
+        """Return whether the response can no longer be taken back at time `now`, by these `settings`."""
+        return now >= self.final_at(settings) or self.later >= LATER_ANSWERS
+
+    def final_at(self, settings: ProjectSettings) -> int:
+        """Return the time from which the response is final by these `settings`."""
+        return self.at + round(settings.hold_seconds * SECOND)
+
+
+@dataclass
+class OpenQuestion:
+    """A question that waits: number of its sample and of its pending query, labels, cost, time, responses.
+
+    `said` are the labels that the model has predicted for the sample.
+    """
+
+    number: int
+    pending: int
+    labels: list[str]
+    said: list[str]
+    cost: int
+    at: int
+    needed: int
+    responses: dict[int, Response] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the question as JSON holds it."""
+        return {**vars(self), "responses": [vars(response) for response in self.responses.values()]}
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> "OpenQuestion":
+        """Return the question in `facts`."""
+        responses = {item["person"]: Response(**item) for item in facts["responses"]}
+        return cls(**{**facts, "responses": responses})
+
+
+class Closing(NamedTuple):
+    """Why a question is closed, and the answers it teaches, one row per person."""
+
+    cause: str
+    rows: list[Answers]
+    people: list[int]
+
+
+def held_back(settings: ProjectSettings, waiting: int, asked: Iterable[int], now: int, *, paused: bool) -> str | None:
+    """Return the limit in `settings` that stops a question at time `now`, or None.
+
+    The project may be `paused`. `waiting` questions lack an answer, `asked` has the times of the last questions.
+    """
+    if paused:
+        return "paused"
+    if waiting >= settings.max_open:
+        return "max_open"
+    limit = settings.questions_per_hour
+    if limit and sum(at > now - HOUR for at in asked) >= limit:
+        return "per_hour"
+    return None
+
+
+def answers_needed(settings: ProjectSettings, asked_before: int) -> int:
+    """Return how many people a question needs by `settings`, after `asked_before` others: one more for a share."""
+    share = settings.overlap
+    extra = int((asked_before + 1) * share) > int(asked_before * share)
+    return settings.min_answers + extra
+
+
+def closing(question: OpenQuestion, now: int, seen: int, settings: ProjectSettings) -> Closing | None:
+    """Return how `question` is closed by `settings` at time `now`, after `seen` samples; None while it stays open."""
+    if not question.responses and not is_expired(question, now, seen, settings):
+        return None  # most questions, so they come first
+    final = [response for response in question.responses.values() if response.is_final(now, settings)]
+    answered = [response for response in final if response.status == "submitted"]
+    if enough := first_needed(question, answered):
+        return _closed("answered", enough, set())
+    if not is_expired(question, now, seen, settings):
+        return _closed("refused", [], set()) if len(final) >= question.needed and not answered else None
+    return _closed("answered", answered, _disputed(question, answered)) if answered else _closed("expired", [], set())
+
+
+def is_answered(question: OpenQuestion, now: int, settings: ProjectSettings) -> bool:
+    """Return whether `question` has the final answers that it needs by `settings` at time `now`."""
+    final = [r for r in question.responses.values() if r.status == "submitted" and r.is_final(now, settings)]
+    return bool(first_needed(question, final))
+
+
+def first_needed(question: OpenQuestion, answered: Collection[Response]) -> list[Response]:
+    """Return the first of `answered` that are as many as `question` needs; empty while they are too few.
+
+    Answers that came at the same time close a question as if they had come one after the other.
+    """
+    order = sorted(answered, key=lambda response: response.at)
+    enough = (n for n in range(1, len(order) + 1) if n >= people_needed(question, order[:n]))
+    return order[: next(enough, 0)]
+
+
+def people_needed(question: OpenQuestion, responses: Collection[Response]) -> int:
+    """Return how many people `question` needs: a third one where two `responses` differ."""
+    return max(question.needed, 3) if _disputed(question, responses) else question.needed
+
+
+def needs_another(question: OpenQuestion) -> bool:
+    """Return whether `question` has a response and needs one more person."""
+    answered = [response for response in question.responses.values() if response.status == "submitted"]
+    needed, refused = people_needed(question, answered), len(question.responses) - len(answered)
+    return bool(question.responses) and len(answered) < needed and (bool(answered) or refused < needed)
+
+
+def is_expired(question: OpenQuestion, now: int, seen: int, settings: ProjectSettings) -> bool:
+    """Return whether `question` has waited too long by `settings` at time `now`, after `seen` samples."""
+    return seen - question.number >= settings.expire_after or now - question.at >= MOST_DAYS
+
+
+def judged_answers(said: Collection[str], rows: Collection[Answers]) -> dict[str, dict[str, int]]:
+    """Return how many answers in `rows` each label has, and how many of them agree with the labels that were `said`."""
+    given = [(name, bool(y)) for row in rows for name, y in row.items() if y is not None]
+    right = [name for name, y in given if y == (name in said)]
+    return {"judged": Counter(name for name, _ in given), "right": Counter(right)}
+
+
+def next_change(questions: Iterator[OpenQuestion], now: int, settings: ProjectSettings) -> int | None:
+    """Return the next time after `now` at which one of `questions` changes by `settings`: final or expired."""
+    times = [
+        at
+        for question in questions
+        for at in (question.at + MOST_DAYS, *(r.final_at(settings) for r in question.responses.values()))
+        if at > now
+    ]
+    return min(times, default=None)
+
+
+def _disputed(question: OpenQuestion, answered: Collection[Response]) -> set[str]:
+    """Return the asked labels on which people differ."""
+    votes = {label: {r.answers.get(label) for r in answered} - {None} for label in question.labels}
+    return {label for label, given in votes.items() if len(given) > 1}
+
+
+def _closed(cause: str, answered: list[Response], disputed: set[str]) -> Closing:
+    """Return the closing by `cause` that teaches all of `answered` but labels in dispute."""
+    rows = [{name: None if name in disputed else y for name, y in r.answers.items()} for r in answered]
+    return Closing(cause, rows, [r.person for r in answered])

@@ -1,0 +1,184 @@
+"""What people and producers can read of a project. Nothing here changes it."""
+
+from collections.abc import Collection
+
+from evolabel.server.log.log import Record
+from evolabel.server.log.times import SECOND
+from evolabel.server.project.desk import Desk, without_events
+from evolabel.server.project.leases import Leases
+from evolabel.server.project.questions import Answers, OpenQuestion, needs_another
+from evolabel.server.project.state import Facts
+from evolabel.server.project.verbs import ConflictError, UnknownError
+
+WAITING = ("open", "taken", "partly")
+"""Statuses of questions that are not closed."""
+
+
+def show_project(desk: Desk) -> Facts:
+    """Return features, labels, settings and counts of the project on the `desk`."""
+    state, bucket = desk.state, desk.state.learner.bucket
+    return {
+        "features": [feature.facts() for feature in state.features],
+        "labels": [label.facts() for label in state.labels],
+        "settings": state.settings.facts(),
+        "paused": state.paused,
+        "seq": desk.seq,
+        "samples": state.seen,
+        "asked": state.n_questions,
+        "cost": bucket.asked,
+        "share_asked": bucket.share,
+        "share_promised": bucket.promised,
+        "open": len(state.open),
+    }
+
+
+def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Facts:
+    """Return sample `number` on the `desk`, without what a `person` may not see yet, who `sees_all` or is blind."""
+    record = desk.sample(number)
+    if record is None:
+        raise UnknownError(f"there is no sample {number}; numbers begin at 1")
+    return shown_sample(desk, record, person, sees_all=sees_all)
+
+
+def shown_sample(desk: Desk, record: Record, person: int, *, sees_all: bool) -> Facts:
+    """Return the sample of a `record` in the log of the `desk`, as `show_sample` does."""
+    payload, outcome = record.entry.payload or {}, without_events(record.entry.outcome)
+    number = outcome["number"]
+    names = [feature.name for feature in desk.state.features]
+    shown: Facts = {"number": number, "at": record.entry.at, "x": dict(zip(names, payload.get("x", []), strict=False))}
+    shown |= {key: payload[key] for key in ("id", "source") if key in payload}
+    if not sees_all and not may_see(desk, number, person):
+        return {**shown, "question": _asked(outcome), "hidden": True}
+    return {**shown, **outcome, "hidden": False}
+
+
+def may_see(desk: Desk, number: int, person: int) -> bool:
+    """Return whether a `person` at the `desk` may see the prediction of sample `number`, and the answers of others.
+
+    In a blind project that is so once the question is closed or the person's own answer is final.
+    """
+    question = desk.state.open.get(number)
+    if not desk.state.settings.blind or question is None:
+        return True
+    own = question.responses.get(person)
+    return own is not None and own.is_final(desk.now, desk.state.settings)
+
+
+def list_questions(
+    desk: Desk, leases: Leases, person: int, limit: int, *, status: str | None = None, after: int = 0
+) -> Facts:
+    """Return at most `limit` open questions of the `desk`, freshest first, and whether a `person` has answered each.
+
+    Each has its status, by the `leases`. With a `status`, those with numbers above `after`, by number, and `next`.
+    """
+    found: list[Facts] = [
+        {
+            "number": q.number,
+            "labels": q.labels,
+            "at": q.at,
+            "needed": q.needed,
+            "answered": person in q.responses,
+            "status": "taken" if leases.is_taken(q.number, desk.now) else "partly" if needs_another(q) else "open",
+        }
+        for q in desk.state.open.values()
+    ]
+    shown: Facts = {"open": len(desk.state.open)}
+    if status is None:
+        return {**shown, "questions": sorted(found, key=lambda facts: -facts["number"])[:limit]}
+    rest = [facts for facts in found if facts["status"] == status and facts["number"] > after]
+    page = sorted(rest, key=lambda facts: facts["number"])[:limit]
+    return {**shown, "questions": page, "next": page[-1]["number"] if len(rest) > limit else None}
+
+
+def checked_draft(desk: Desk, number: int, answers: Facts) -> Answers:
+    """Return the `answers` of a draft to question `number` on the `desk`; ConflictError if it is closed."""
+    if number not in desk.state.open:
+        raise _is_closed(number)
+    return desk.state.read_labels(answers) if answers else {}
+
+
+def next_question(desk: Desk, leases: Leases, person: int, skipped: Collection[int]) -> Facts | None:
+    """Return the next question on the `desk` for a `person`, with its sample and one of the `leases`, or None.
+
+    Those in `skipped` are given back and come last.
+    """
+    state = desk.state
+    leases.forget(state.open)
+    for number in skipped:
+        leases.give_back(number, person)
+    question = leases.next_for(person, state.open.values(), desk.now, skipped)
+    return None if question is None else _offered(desk, leases, question, person)
+
+
+def open_question(desk: Desk, leases: Leases, number: int, person: int) -> Facts | None:
+    """Return question `number` on the `desk` for a `person`, with one of the `leases`; None if it cannot be answered.
+
+    That is so once it is closed, or while an answer of the person counts.
+    """
+    question = desk.state.open.get(number)
+    if question is None or person in question.responses:
+        return None
+    return _offered(desk, leases, question, person)
+
+
+def asked_labels(desk: Desk, number: int) -> list[str]:
+    """Return the labels that question `number` on the `desk` asks about; none once it is closed."""
+    question = desk.state.open.get(number)
+    return [] if question is None else list(question.labels)
+
+
+def is_held(desk: Desk, number: int, person: int) -> bool:
+    """Return whether the answer of a `person` to question `number` on the `desk` can still be taken back."""
+    question = desk.state.open.get(number)
+    own = None if question is None else question.responses.get(person)
+    return own is not None and not own.is_final(desk.now, desk.state.settings)
+
+
+def may_see_effect(desk: Desk, number: int, person: int) -> bool:
+    """Return whether a `person` may see what question `number` on the `desk` changes: once it is closed or answered.
+
+    UnknownError if nothing was asked.
+    """
+    record = desk.sample(number)
+    if record is None or record.entry.outcome["question"] is None:
+        raise UnknownError(f"there is no question {number}; questions have the numbers of their samples")
+    question = desk.state.open.get(number)
+    return question is None or person in question.responses
+
+
+def waiting_for(desk: Desk, person: int) -> int:
+    """Return how many open questions on the `desk` a `person` has not answered."""
+    return sum(person not in question.responses for question in desk.state.open.values())
+
+
+def _offered(desk: Desk, leases: Leases, question: OpenQuestion, person: int) -> Facts:
+    """Return `question` with its sample and a new lease for a `person`."""
+    lease = renew_lease(desk, leases, question.number, person)
+    sample = show_sample(desk, question.number, person, sees_all=False)
+    return {**sample, **_question(desk, question), **lease, "waiting": waiting_for(desk, person)}
+
+
+def renew_lease(desk: Desk, leases: Leases, number: int, person: int) -> Facts:
+    """Keep question `number` of the `desk` for a `person` in the `leases`; ConflictError if it is closed."""
+    if number not in desk.state.open:
+        raise _is_closed(number)
+    until = desk.now + desk.state.settings.lease_seconds * SECOND
+    leases.renew(number, person, until)
+    return {"lease_until": until}
+
+
+def _is_closed(number: int) -> ConflictError:
+    return ConflictError("question-closed", f"question {number} is closed or was never asked; ask for the next one")
+
+
+def _question(desk: Desk, question: OpenQuestion) -> Facts:
+    """Return what an annotator is asked, with the reason for each label."""
+    record = desk.sample(question.number)
+    asked = {} if record is None else record.entry.outcome["question"]
+    return {"question": {"labels": question.labels, "reasons": asked.get("reasons", {})}, "asked_at": question.at}
+
+
+def _asked(outcome: Facts) -> Facts | None:
+    """Return labels and reasons of the question in `outcome`, without what the model has said."""
+    question = outcome["question"]
+    return None if question is None else {"labels": question["labels"], "reasons": question["reasons"]}

@@ -1,0 +1,391 @@
+"""`ProjectState`: everything that the records of a project have made, and what each further record does to it.
+
+`apply` depends on nothing but the state and the record: no clock, no database. So the records of the log, applied one
+after the other, give the same bits again. This file and `rule_acts`, which it uses, alone change the learner.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel._utils.text import first_names
+from evolabel.active import ActiveLearner, Query
+from evolabel.errors import DataError
+from evolabel.explain.prediction import Explanation
+from evolabel.server.log.canonical import canonical, digest
+from evolabel.server.log.times import HOUR
+from evolabel.server.project.cells import are_plain_numbers, read_cell
+from evolabel.server.project.model_records import MODEL_KINDS, change_model, has_learned
+from evolabel.server.project.questions import Answers, OpenQuestion, Response, answers_needed, held_back, judged_answers
+from evolabel.server.project.rule_acts import RULE_KINDS, UNDONE, change_rules, undo_on
+from evolabel.server.project.rule_events import count_events, events_since
+from evolabel.server.project.settings import Feature, Label, ProjectSettings
+from evolabel.streams.tabular.column_coding import Encoded
+from evolabel.typing import IntArray
+
+Facts = dict[str, Any]
+"""A JSON object."""
+
+
+class ProjectState:
+    """The learner of a project with its open questions.
+
+    Parameters
+    ----------
+    settings : ProjectSettings
+    features : list of Feature
+    labels : list of Label
+    learner : ActiveLearner
+    """
+
+    def __init__(
+        self, settings: ProjectSettings, features: list[Feature], labels: list[Label], learner: ActiveLearner
+    ) -> None:
+        self.settings = settings
+        self.features = features
+        self.labels = labels
+        self.learner = learner
+        self.open: dict[int, OpenQuestion] = {}
+        self.asked_at: deque[int] = deque()
+        self.n_questions = 0
+        self.seen = 0
+        """Samples so far; the last one has this number."""
+        self.paused = False
+        self.history: list[Facts] = []
+        """Rows with labels that wait for a fit."""
+        self.prepared: EvolvingFuzzyClassifier | None = None
+        """A classifier fitted to the history, so that the record of the fit need not compute it."""
+        self._has_texts = any(feature.choices for feature in features)
+
+    @classmethod
+    def created(cls, payload: Facts) -> "ProjectState":
+        """Return the state that the record `project.created` with this `payload` makes."""
+        settings = ProjectSettings.read(payload["settings"])
+        features = [Feature.read(facts) for facts in payload["features"]]
+        labels = [Label(**facts) for facts in payload["labels"]]
+        learner = ActiveLearner.start(
+            {feature.name: feature.choices or None for feature in features},
+            [label.name for label in labels],
+            budget=settings.budget,
+            per=settings.per,
+            burst=settings.burst,
+            criteria=settings.criteria_names(),
+        )
+        settings.check_source(features)
+        return cls(settings, features, labels, learner)
+
+    # ------------------------------------------------------------------ facts
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels, in their order."""
+        return [label.name for label in self.labels]
+
+    @property
+    def asked_names(self) -> list[str]:
+        """Names of the labels that can be asked about: those that are not retired."""
+        return [label.name for label in self.labels if not label.retired]
+
+    def facts(self) -> Facts:
+        """Return all but the learner, as JSON holds it."""
+        return {
+            "settings": self.settings.facts(),
+            "features": [feature.facts() for feature in self.features],
+            "labels": [label.facts() for label in self.labels],
+            "open": [question.facts() for question in self.open.values()],
+            "asked_at": list(self.asked_at),
+            "n_questions": self.n_questions,
+            "seen": self.seen,
+            "paused": self.paused,
+            "history": self.history,
+        }
+
+    @classmethod
+    def restored(cls, facts: Facts, learner: ActiveLearner) -> "ProjectState":
+        """Return the state whose `facts` were stored beside its `learner`."""
+        features = [Feature.read(item) for item in facts["features"]]
+        labels = [Label(**item) for item in facts["labels"]]
+        state = cls(ProjectSettings.read(facts["settings"]), features, labels, learner)
+        state.open = {item["number"]: OpenQuestion.read(item) for item in facts["open"]}
+        state.asked_at = deque(facts["asked_at"])
+        state.n_questions, state.seen, state.paused = facts["n_questions"], facts["seen"], facts["paused"]
+        state.history = facts["history"]
+        return state
+
+    def seal(self) -> str:
+        """Return a checksum of the learner and of all else: two states with the same one go on in the same way."""
+        return digest(self.learner.checksum() + canonical(self.facts())).hex()
+
+    def cells(self, x: object) -> list[float | str | None]:
+        """Return the values of a sample in the order of the features; DataError names the first that cannot be used.
+
+        `x` is a list of values, or a dictionary by name in which missing features are left out or null.
+        """
+        if isinstance(x, dict):
+            names = [feature.name for feature in self.features]
+            if unknown := [str(name) for name in x if name not in names]:
+                raise DataError(f"there is no feature {unknown[0]!r}; the features are {first_names(names)}")
+            x = [x.get(name) for name in names]
+        if not isinstance(x, list) or len(x) != len(self.features):
+            found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
+            raise DataError(f"x must have {len(self.features)} values or be an object of values by name, got {found}")
+        if not self._has_texts and are_plain_numbers(x):
+            return list(x)  # most samples
+        return [read_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
+
+    def read_labels(self, answers: object) -> Answers:
+        """Return `answers` as 1, 0 or None by the name of the label; DataError for unknown names and other values."""
+        if not isinstance(answers, dict) or not answers:
+            raise DataError(f"labels must be an object such as {{{self.asked_names[0]!r}: true}}, got {answers!r}")
+        known = set(self.label_names)
+        for name, value in answers.items():
+            if name not in known:
+                raise DataError(f"there is no label {name!r}; the labels are {first_names(self.asked_names)}")
+            if value is not None and value not in (0, 1):
+                raise DataError(f"{name!r} is {value!r}; it must be true, false or null")
+        return {name: None if value is None else int(value) for name, value in answers.items()}
+
+    # ------------------------------------------------------------------ records
+
+    def apply(self, kind: str, payload: Facts, at: int, decided: Facts | None = None) -> Facts:
+        """Change the state by a record of this `kind` and `payload` made at time `at`, and return its outcome.
+
+        Everything in `payload` was checked before. `events` of the outcome are what has changed in the rules. `decided`
+        is the outcome that the record has in the log: what was asked then is asked, whatever is returned.
+        """
+        if kind in MODEL_KINDS:
+            return change_model(self, kind, payload)
+        if kind == UNDONE:
+            return self._undone(payload)
+        before = count_events(self.learner)
+        if kind in RULE_KINDS:
+            outcome = change_rules(self.learner, kind, payload)
+        elif kind == "sample":
+            outcome = self._sample(payload, at, decided)
+        else:
+            outcome = self._verbs[kind](self, payload, at)
+        if events := events_since(self.learner, before):
+            outcome["events"] = events
+        if self.history and has_learned(self.learner):
+            self.history = []  # a model that has learned cannot be fitted to it any more
+        return outcome
+
+    def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:
+        """Return the features and the labels of the rows in the history, NaN where they are missing."""
+        X = [self._encoded(row["x"])[0].rows[0].tolist() for row in self.history]
+        return X, [self._row(row["y"]) for row in self.history]
+
+    def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
+        """Return the answer for a sample of these `cells`, and its query; changes nothing."""
+        x, unseen = self._encoded(cells)
+        query = self.learner.query(x)
+        names, on = self.label_names, self.learner.classifier.thresholds_ <= query.prediction
+        shares = query.probabilities  # known if labels are asked for, or there is no feature
+        if shares is None:
+            shares = self.learner.strategy.inner.model.calibrator().probabilities(query.prediction[None])[0]
+        answer: Facts = {
+            "prediction": dict(zip(names, shares.tolist(), strict=True)),
+            "labels": [name for name, is_on in zip(names, on.tolist(), strict=True) if is_on],
+        }
+        if query.unfamiliar or unseen:
+            said = tuple(f"{name} is none of the texts" for name in unseen)
+            answer["warnings"] = [text for text in query.unfamiliar if not text.startswith(said)] + [*unseen.values()]
+        return answer, query
+
+    def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
+        """Return the labels that are predicted for `samples`, given by their cells, as 0 and 1, (n, K)."""
+        return self.learner.predict([self._encoded(cells)[0] for cells in samples])
+
+    def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
+        """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
+
+        StateError while there are no rules.
+        """
+        return self.learner.explain(self._encoded(cells)[0], turns=turns)
+
+    def _sample(self, payload: Facts, at: int, decided: Facts | None) -> Facts:
+        """Count a sample with the question that the outcome `decided` has, or else with that of this model.
+
+        What this model would ask is returned.
+        """
+        outcome, query = self.predict(payload["x"])
+        self.seen += 1
+        outcome |= {"number": self.seen, **self._decision(query, payload.get("y"), at)}
+        decided = outcome if decided is None else decided
+        question, given, asked = decided["question"], payload.get("y"), _labels_asked(decided)
+        if asked and asked != _labels_asked(outcome):
+            query = self.learner.pending[self.learner.mark_pending(query, asked)]
+        if given is not None:
+            self._learn_given(query, payload, is_paid=bool(asked))
+        elif question is not None:
+            if query.number is None:
+                self.learner.mark_pending(query)
+            self._open(query, asked, decided["labels"], at)
+        elif query.asked:
+            self.learner.skip(query, over_limit="held" in decided)
+        else:
+            self.learner.update(query, None)
+        return outcome
+
+    def _decision(self, query: Query, given: Answers | None, at: int) -> Facts:
+        """Return what this model decides on a sample at time `at`: the question, the limit that stops it, what is paid.
+
+        A question about labels that were `given` with the sample is paid if it is answered by them.
+        """
+        asked = [name for name, is_asked in zip(self.label_names, query.labels.tolist(), strict=False) if is_asked]
+        if given is not None:
+            paid = asked if all(given.get(name) is not None for name in asked) else []
+            return {"question": None, **({"paid": paid} if paid else {})}
+        if not query.asked:
+            return {"question": None}
+        if (limit := self._limit(at)) is not None:
+            return {"question": None, "held": limit}
+        reasons = {name: list(why) for name, why in zip(asked, query.label_reasons, strict=True)}
+        needed = answers_needed(self.settings, self.n_questions)
+        return {"question": {"labels": asked, "reasons": reasons, "cost": query.cost, "needed": needed}}
+
+    def _limit(self, at: int) -> str | None:
+        """Return the limit that stops a question at time `at`, or None."""
+        waiting = len([question for question in self.open.values() if not question.responses])
+        return held_back(self.settings, waiting, self.asked_at, at, paused=self.paused)
+
+    def _learn_given(self, query: Query, payload: Facts, *, is_paid: bool) -> None:
+        """Count and learn a sample whose labels came with it: an answer if its question `is_paid` or it has none."""
+        if is_paid or not query.asked:
+            self.learner.update(query, self._row(payload["y"]))
+            return
+        self.learner.skip(query)
+        self.learner.learn(self._encoded(payload["x"])[0], self._row(payload["y"]))
+
+    def _open(self, query: Query, asked: list[str], said: list[str], at: int) -> None:
+        """Keep the question of `query` about the labels `asked`, of which the model has `said` some."""
+        needed = answers_needed(self.settings, self.n_questions)
+        self.n_questions += 1
+        self.asked_at.append(at)
+        while self.asked_at[0] <= at - HOUR:
+            self.asked_at.popleft()
+        pending = self.learner.bucket.seen  # a sample without any value is no sample for the learner
+        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, said, query.cost, at, needed)
+
+    def _answer(self, payload: Facts, at: int) -> Facts:
+        return self._respond(payload, at, "submitted", payload["answers"])
+
+    def _refusal(self, payload: Facts, at: int) -> Facts:
+        return self._respond(payload, at, "refused", {})
+
+    def _respond(self, payload: Facts, at: int, status: str, answers: Answers) -> Facts:
+        question, person = self.open[payload["number"]], payload["person"]
+        for other in self.open.values():
+            if (earlier := other.responses.get(person)) is not None and other is not question:
+                earlier.later += 1
+        response = Response(person, payload["revision"], status, answers, at)
+        question.responses[person] = response
+        return {"final_at": response.final_at(self.settings), "needed": question.needed}
+
+    def _withdrawal(self, payload: Facts, at: int) -> Facts:
+        del self.open[payload["number"]].responses[payload["person"]]
+        return {}
+
+    def _close(self, payload: Facts, at: int) -> Facts:
+        rows, question = payload["rows"], self.open.pop(payload["number"])
+        query = self.learner.pending[question.pending]
+        taught = [row for row in rows if any(y is not None for y in row.values())]
+        names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
+        self.learner.update(query, [self._row(row) for row in taught] if taught else None, names if taught else None)
+        return {"taught": len(taught), **judged_answers(question.said, taught)}
+
+    def _late_labels(self, payload: Facts, at: int) -> Facts:
+        y, question = payload["y"], self.open.pop(payload["number"], None)
+        outcome: Facts = {"learned": len(y)}
+        if question is not None:
+            self.learner.update(self.learner.pending[question.pending], self._row(y))
+            outcome |= {"closes": True, **judged_answers(question.said, [y])}
+        else:
+            self.learner.learn(self._encoded(payload["x"])[0], self._row(y))
+        return outcome
+
+    def _settings(self, payload: Facts, at: int) -> Facts:
+        self.settings = ProjectSettings.read(payload["changed"], self.settings)
+        if "budget" in payload["changed"]:
+            self.learner.budget = self.settings.budget
+        return {}
+
+    def _pause(self, payload: Facts, at: int) -> Facts:
+        self.paused = True
+        return {}
+
+    def _resume(self, payload: Facts, at: int) -> Facts:
+        self.paused = False
+        return {}
+
+    def _epoch(self, payload: Facts, at: int) -> Facts:
+        return {"seal": self.seal()}
+
+    def _undone(self, payload: Facts) -> Facts:
+        before = self.seal()
+        self.learner, outcome = undo_on(self.learner, payload)
+        return {**outcome, "seal_before": before, "seal": self.seal()}
+
+    def _label_added(self, payload: Facts, at: int) -> Facts:
+        label = Label(**payload)
+        self.learner.add_label(label.name)
+        self.labels.append(label)
+        return {"position": len(self.labels)}
+
+    def _label_retired(self, payload: Facts, at: int) -> Facts:
+        place = self.label_names.index(payload["name"])
+        self.learner.retire_label(payload["name"])
+        self.labels[place] = replace(self.labels[place], retired=True)
+        return {}
+
+    def _annotator_weighted(self, payload: Facts, at: int) -> Facts:
+        self.learner.annotators.set_weight(payload["annotator"], payload["weight"])
+        return {}
+
+    _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
+        **dict.fromkeys(("epoch.started", "library.changed", "rebuild.failed", "fit.failed", "undo.failed"), _epoch),
+        "redacted": lambda state, payload, at: {},
+        "answer": _answer,
+        "refusal": _refusal,
+        "withdrawal": _withdrawal,
+        "close": _close,
+        "labels.late": _late_labels,
+        "correction": lambda state, payload, at: {"late": True},
+        "settings.changed": _settings,
+        "label.added": _label_added,
+        "label.retired": _label_retired,
+        "annotator.weighted": _annotator_weighted,
+        "paused": _pause,
+        "resumed": _resume,
+    }
+
+    # ------------------------------------------------------------------ values
+
+    def _encoded(self, cells: list[float | str | None]) -> tuple[Encoded, dict[str, str]]:
+        """Return the features of a sample, and by feature a sentence for a text that is none of the choices."""
+        unseen = dict[str, str]()
+        if self._has_texts:
+            values = list[float | str | None]()
+            for feature, value in zip(self.features, cells, strict=True):
+                choices = feature.choices
+                values += [value] if not choices else [None if value is None else value == c for c in choices]
+                if choices and value is not None and value not in choices:
+                    unseen[feature.name] = f"{feature.name} = {value} is none of its choices"
+            cells = values
+        return Encoded(np.array([cells], dtype=np.float64), []), unseen
+
+    def _row(self, answers: Answers) -> list[float]:
+        """Return `answers` in the order of the labels, NaN for those not answered."""
+        given = (answers.get(name) for name in self.label_names)
+        return [math.nan if value is None else float(value) for value in given]
+
+
+def _labels_asked(outcome: Facts) -> list[str]:
+    """Return the labels that the `outcome` of a sample asks about, or that were paid because they came with it."""
+    question = outcome["question"]
+    return list(outcome.get("paid", []) if question is None else question["labels"])

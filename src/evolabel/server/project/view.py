@@ -1,0 +1,96 @@
+"""`StateView`: copies of the state of a project for readers, so that explanations and trials never stop the worker.
+
+A copy is made by the worker, right after a commit, only when a reader waits for one, and at most once a second. Readers
+run one after the other in a thread of the view.
+"""
+
+import copy
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from evolabel.active import ActiveLearner
+from evolabel.server.project.jobs import BusyError, Verb
+from evolabel.server.project.state import ProjectState
+
+_SECONDS_KEPT = 1.0
+
+T = TypeVar("T")
+
+
+class StateCopy(NamedTuple):
+    """A copy of the state after record `seq`, made at `at`, seconds of a clock that only runs forward."""
+
+    state: ProjectState
+    seq: int
+    at: float
+
+    def learner(self) -> ActiveLearner:
+        """Return the learner of the copy; readers share it, so a trial that changes it needs `trial`."""
+        return self.state.learner
+
+    def trial(self) -> ProjectState:
+        """Return another copy of the state, which the caller may change."""
+        return copy.deepcopy(self.state)
+
+
+class StateView:
+    """The newest copy of the state of a project, and the thread in which it is read.
+
+    Parameters
+    ----------
+    submit : function
+        Queues a verb for the worker of the project and returns the future of its result.
+    clock : function, optional
+        Returns seconds; it only runs forward.
+    """
+
+    def __init__(self, submit: Callable[[Verb], "Future[Any]"], clock: Callable[[], float] = time.monotonic) -> None:
+        self._submit = submit
+        self._clock = clock
+        self._newest: StateCopy | None = None
+        self._asked = threading.Event()
+        self._readers = ThreadPoolExecutor(1, "view")
+
+    # ------------------------------------------------------------------ from other threads
+
+    def read(self, function: Callable[[StateCopy], T]) -> "Future[T]":
+        """Return the future of `function`, called with a copy of the state in the thread of the view.
+
+        BusyError once the worker stops.
+        """
+        try:
+            return self._readers.submit(lambda: function(self._copy()))
+        except RuntimeError:
+            raise BusyError("stopping", "the service is stopping; send the request again") from None
+
+    def stop(self) -> None:
+        """Take no further readers."""
+        self._readers.shutdown(wait=False, cancel_futures=True)
+
+    # ------------------------------------------------------------------ in the thread of the worker
+
+    def after_commit(self, state: ProjectState, seq: int) -> None:
+        """Copy the committed `state` after record `seq` if a reader waits for it."""
+        if self._asked.is_set():
+            self._newest = StateCopy(copy.deepcopy(state), seq, self._clock())
+            self._asked.clear()
+
+    def forget(self) -> None:
+        """Give the next reader a new copy, however young the last one is."""
+        self._newest = None
+
+    # ------------------------------------------------------------------ in the thread of the view
+
+    def _copy(self) -> StateCopy:
+        """Return the newest copy, or a new one if it is older than a second."""
+        newest = self._newest
+        if newest is not None and self._clock() - newest.at < _SECONDS_KEPT:
+            return newest
+        while True:
+            self._asked.set()
+            self._submit(lambda desk: None).result()  # the worker makes the copy before it gives the result
+            if (newest := self._newest) is not None:
+                return newest

@@ -1,1 +1,0 @@
-"""Tokens, roles and limits of requests."""

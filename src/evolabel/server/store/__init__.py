@@ -1,1 +1,0 @@
-"""Tables, log and the one writing connection."""
