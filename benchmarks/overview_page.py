@@ -28,8 +28,8 @@ from evolabel.server.log.engines import read_url
 from evolabel.server.log.times import DAY
 from evolabel.server.people.people import find_or_insert_person, set_member
 from evolabel.server.people.sessions import make_session
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.service import NewProject, Service
 from evolabel.server.project.settings import Feature, Label, ProjectSettings
 from evolabel.server.project.worker import Worker
@@ -83,13 +83,13 @@ def stream(rows: int) -> tuple[Any, Any]:
 def send_and_answer(worker: Worker, X: Any, Y: Any) -> None:
     """Send the samples `X` to `worker`; anna and bob answer the questions in turn by the true labels `Y`."""
     sent = [{"x": dict(zip(NAMES, x, strict=True)) | {"machine": CHOICES[i % 2]}} for i, x in enumerate(X.tolist())]
-    results = worker.call(lambda desk: verbs.send_samples(desk, sent, Origin(1)))["results"]
+    results = worker.call(lambda desk: operations.send_samples(desk, sent, Origin(1)))["results"]
     for result, y in zip(results, (Y == 1).tolist(), strict=True):
         if result["question"]:
             truth = dict(zip(LABEL_NAMES, y, strict=True))
             asked, number = {name: truth[name] for name in result["question"]["labels"]}, result["number"]
             origin = Origin(1 + number % 2)
-            worker.submit(lambda desk, a=(number, asked, origin): verbs.give_answer(desk, *a, took_ms=4000))
+            worker.submit(lambda desk, a=(number, asked, origin): operations.give_answer(desk, *a, took_ms=4000))
 
 
 def open_client(service: Service) -> TestClient:

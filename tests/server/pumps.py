@@ -4,8 +4,8 @@ import numpy as np
 
 from evolabel.server.log.projects import find_project
 from evolabel.server.ops.verify import verify_project
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.service import NewProject
 from evolabel.server.project.settings import Feature, Label, ProjectSettings
 
@@ -45,7 +45,7 @@ def call(worker, verb, *arguments, **named):
 
 def send(worker, sample, origin=ANNA):
     """Result of one sample."""
-    return call(worker, verbs.send_samples, [sample], origin)["results"][0]
+    return call(worker, operations.send_samples, [sample], origin)["results"][0]
 
 
 def run(worker, stream, origin=ANNA):
@@ -54,7 +54,7 @@ def run(worker, stream, origin=ANNA):
         result = send(worker, sample)
         if result["question"]:
             asked = {label: truth[label] for label in result["question"]["labels"]}
-            call(worker, verbs.give_answer, result["number"], asked, origin)
+            call(worker, operations.give_answer, result["number"], asked, origin)
 
 
 def seal(worker):

@@ -9,9 +9,8 @@ from evolabel.server.app import create_app
 from evolabel.server.log.schema import PERSON
 from evolabel.server.people.passwords import hash_password
 from evolabel.server.people.people import find_or_insert_person, set_member
-from evolabel.server.people.sessions import make_session
+from evolabel.server.people.sessions import find_session, make_session
 from evolabel.server.people.tokens import token_digest
-from evolabel.server.people.visits import find_session
 from server.pumps import samples, send
 
 PASSWORD = "three quiet pumps"

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from evolabel.cli.app import run_command
-from evolabel.server.people.first_token import create_token
+from evolabel.server.people.accounts import create_token
 from server.crash.processes import free_port
 from server.listening import listening
 

@@ -99,8 +99,8 @@ def _read_database(what: What, project: str, database: str | None) -> Iterator[t
     """Yield columns and rows of `what` of a `project` in the `database`."""
     url = database_url(database)
     from evolabel.server.log.engines import reading_engine
-    from evolabel.server.log.pen import reading
     from evolabel.server.log.projects import find_project
+    from evolabel.server.log.writer import reading
     from evolabel.server.project import exports
 
     engine = reading_engine(url)

@@ -158,7 +158,7 @@ def backup(to: Path, *, database: Database = None) -> None:
         As for `evolabel serve`.
     """
     url = database_url(database)
-    from evolabel.server.ops.backup import back_up, dump_line
+    from evolabel.server.ops.maintenance import back_up, dump_line
 
     if url.get_backend_name() == "postgresql":
         print_or_write(dump_line(url, to) + "\n", None)
@@ -182,7 +182,7 @@ def migrate(*, database: Database = None, backed_up: Annotated[bool, Parameter(n
         A backup of the PostgreSQL database was made; one of a SQLite file is made here, beside it.
     """
     url = database_url(database)
-    from evolabel.server.ops.migrating import migrate_database
+    from evolabel.server.ops.maintenance import migrate_database
 
     print_message(migrate_database(url, backed_up=backed_up))
 
@@ -218,7 +218,7 @@ def rebuild(
         Print how many records are read and how long that takes; change nothing.
     """
     url = database_url(database)
-    from evolabel.server.ops.rebuilding import rebuild_project
+    from evolabel.server.ops.maintenance import rebuild_project
 
     plan = (cause, split_names(without_people), split_names(without_labels))
     print_or_write(f"{project}: {rebuild_project(url, project, plan, dry_run=dry_run)}\n", None)
@@ -238,7 +238,7 @@ def import_log(files: list[Path], *, database: Database = None) -> None:
         As for `evolabel serve`.
     """
     url = database_url(database)
-    from evolabel.server.ops.importing import import_archives
+    from evolabel.server.ops.maintenance import import_archives
 
     for path, n in import_archives(url, files).items():
         print_or_write(f"{path}: {n} payloads are in the log again\n", None)
@@ -272,7 +272,7 @@ def token(
         Day or time at which it ends, such as 2027-01-31; by default after 90 days.
     """
     url = database_url(database)
-    from evolabel.server.people.first_token import create_token
+    from evolabel.server.people.accounts import create_token
 
     print_or_write(create_token(url, person, project, role, name, until=until) + "\n", None)
     print_message("the token is not shown again; keep it like a password")

@@ -8,52 +8,35 @@ from functools import partial
 from fastapi import Depends, FastAPI
 
 from evolabel import __version__
-from evolabel.server.http import (
-    activity,
-    answers,
-    exports,
-    health,
-    label_studio,
-    members,
-    model,
-    problems,
-    projects,
-    questions,
-    rules,
-    sample_reading,
-    samples,
-    snapshots,
-    users,
-)
+from evolabel.server.http import activity, health, label_studio, people, problems, projects, questions, rules, samples
 from evolabel.server.http.access import Access, check_policy
-from evolabel.server.http.auditing import audit_request
-from evolabel.server.http.guard import Guard
+from evolabel.server.http.guard import Guard, audit_request
 from evolabel.server.http.streams import Streams
 from evolabel.server.ops.config import networks
-from evolabel.server.ops.http_counts import HttpCounts
-from evolabel.server.ops.notify import keep_notifying, notify
-from evolabel.server.pages import pages
-from evolabel.server.pages.happenings import describe
+from evolabel.server.ops.messages import keep_notifying, notify
+from evolabel.server.ops.metrics import HttpCounts
+from evolabel.server.pages import routes
+from evolabel.server.pages.events import describe
 from evolabel.server.project.service import Service
 from evolabel.server.project.settings import ProjectSettings
 
 TOKEN_PER_MINUTE = 600
 ROUTERS = (
     samples.router,
-    sample_reading.router,
+    samples.reading_router,
     questions.router,
     rules.router,
-    answers.router,
+    questions.answers_router,
     activity.router,
     projects.router,
-    exports.router,
-    model.router,
-    snapshots.router,
+    activity.exports_router,
+    projects.model_router,
+    projects.snapshots_router,
     label_studio.router,
-    members.router,
-    users.router,
+    people.router,
+    people.users_router,
     health.router,
-    *pages.PAGE_ROUTERS,
+    *routes.PAGE_ROUTERS,
 )
 """All routes; each has its policy in `people.policies`."""
 
@@ -91,7 +74,7 @@ def create_app(
     app.state.metrics_for = networks(metrics_for)
     app.state.http_counts = HttpCounts()
     problems.install(app)
-    pages.install_pages(app, service)
+    routes.install_pages(app, service)
     for router in ROUTERS:
         app.include_router(router)
     app.add_middleware(

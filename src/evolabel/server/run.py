@@ -15,10 +15,10 @@ from evolabel.server.http.protocol import DeadlineProtocol
 from evolabel.server.log.engines import read_url
 from evolabel.server.ops.config import ServerConfig
 from evolabel.server.ops.demo import Demo
-from evolabel.server.ops.log_lines import set_up_logging
+from evolabel.server.ops.messages import set_up_logging
 from evolabel.server.people.invites import FIRST_VALID, make_invite
 from evolabel.server.people.people import find_or_insert_person
-from evolabel.server.people.visits import has_admin
+from evolabel.server.people.sessions import has_admin
 from evolabel.server.project.service import Service
 
 _STOP_SECONDS = 10

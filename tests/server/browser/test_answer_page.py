@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from evolabel.server.log.schema import RESPONSE
-from evolabel.server.project import verbs
+from evolabel.server.project import operations
 from server.browser.conftest import check, picture
 from server.pumps import ANNA, call, samples
 from server.signed_in import PASSWORD, add_person, ask
@@ -288,7 +288,7 @@ def test_a_question_does_not_take_the_place_of_an_answer_that_is_taken_back(empt
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Nothing to ask.")
     page.evaluate("hold()")
-    call(service.workers["pumps"], verbs.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 3)], ANNA)
+    call(service.workers["pumps"], operations.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 3)], ANNA)
     page.wait_for_function("() => seen.events.filter(name => name === 'question').length > 1")
     page.wait_for_timeout(300)
     page.keyboard.press("Backspace")  # while the new question is being fetched
@@ -317,7 +317,7 @@ def test_a_late_answer_is_kept_as_a_correction(anna, visit):
     number, _ = ask(service)
     page = visit(service, url, person)
     page.goto("/p/pumps/answer")
-    call(service.workers["pumps"], verbs.late_labels, number, {"leak": True}, ANNA)
+    call(service.workers["pumps"], operations.late_labels, number, {"leak": True}, ANNA)
     answer_all(page, "y")
     page.keyboard.press("Enter")
     said(page, "kept as a correction")
@@ -373,7 +373,7 @@ def test_no_page_scrolls_sideways(anna, visit, width):
 def test_axe_finds_nothing(anna, visit, axe, theme, size):
     service, url, person = anna
     worker = service.workers["pumps"]
-    call(worker, verbs.send_samples, [sample for sample, _ in samples(40, seed=5)], ANNA)
+    call(worker, operations.send_samples, [sample for sample, _ in samples(40, seed=5)], ANNA)
     page = visit(service, url, person, size=size, color_scheme=theme, bypass_csp=True)
     for path in ("/", "/me", "/p/pumps", "/p/pumps/answer", "/p/none"):
         page.goto(path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolabel.server.project import verbs
+from evolabel.server.project import operations
 from server.browser.conftest import picture
 from server.browser.test_answer_page import check
 from server.pumps import ANNA, call, run, samples
@@ -20,7 +20,7 @@ def test_the_overview_follows_the_project(serve, visit):
     page.wait_for_selector("text=All is well")
     page.click("text=What is checked")
     page.focus("text=Pause asking")
-    call(worker, verbs.set_paused, ANNA, paused=True)
+    call(worker, operations.set_paused, ANNA, paused=True)
     page.wait_for_selector("text=Asking is paused")
     assert page.locator(".checked").get_attribute("open") is not None  # what was opened stays open
     assert page.evaluate("document.activeElement.textContent.trim()") == "Resume asking"
@@ -39,7 +39,7 @@ def test_the_overview_is_fetched_again_only_when_something_has_changed(serve, vi
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     page.wait_for_timeout(1000)
     assert fetched == []
-    call(worker, verbs.set_paused, ANNA, paused=True)
+    call(worker, operations.set_paused, ANNA, paused=True)
     page.wait_for_selector("text=Asking is paused")
     page.wait_for_timeout(4000)
     assert fetched == [f"{url}/p/pumps"]
@@ -56,7 +56,7 @@ def test_several_changes_within_a_short_time_are_one_fetch(serve, visit):
     page.clock.pause_at(45_000)
     page.evaluate("seen = 0; document.addEventListener('evolabel', event => { seen += event.detail.name === 'act' })")
     for is_paused in (True, False, True):
-        call(worker, verbs.set_paused, ANNA, paused=is_paused)
+        call(worker, operations.set_paused, ANNA, paused=is_paused)
     while page.evaluate("seen") < 3:
         page.wait_for_timeout(20)
     assert fetched == []
@@ -99,7 +99,7 @@ def test_a_fetch_without_an_answer_does_not_stop_later_ones(serve, visit):
     page.goto("/p/pumps")
     page.wait_for_selector("#following:not([hidden])", state="attached")
     page.route(f"{url}/p/pumps", lambda route: route.continue_() if hanging else hanging.append(route))
-    call(worker, verbs.set_paused, ANNA, paused=True)
+    call(worker, operations.set_paused, ANNA, paused=True)
     while not hanging:
         page.wait_for_timeout(20)
     page.clock.fast_forward(100_000)
@@ -118,7 +118,7 @@ def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):
     second = first.context.new_page()
     second.goto("/p/pumps/events")
     waiting = service.workers["pumps"].state.n_questions
-    call(service.workers["pumps"], verbs.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 3)], ANNA)
+    call(service.workers["pumps"], operations.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 3)], ANNA)
     now = service.workers["pumps"].state.n_questions
     assert now > waiting
     for page in (first, second):
@@ -126,7 +126,7 @@ def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):
     assert len(streams) == 1
     first.close()  # the other tab takes over
     second.wait_for_event("request", lambda request: request.url.endswith("/live"))
-    call(service.workers["pumps"], verbs.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 4)], ANNA)
+    call(service.workers["pumps"], operations.send_samples, [{"x": sample["x"]} for sample, _ in samples(30, 4)], ANNA)
     now = service.workers["pumps"].state.n_questions
     second.wait_for_function("n => document.querySelector('#count span').textContent === String(n)", arg=now)
 
@@ -136,9 +136,9 @@ def test_one_stream_serves_all_tabs_of_a_browser(serve, visit):
 def test_no_violation_of_axe(serve, visit, axe, size, theme):
     service, url = serve()
     worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
-    call(worker, verbs.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(90, 1)], ANNA)
-    run(worker, samples(20), verbs.Origin(omar))
-    call(worker, verbs.set_paused, verbs.Origin(omar), paused=True)
+    call(worker, operations.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(90, 1)], ANNA)
+    run(worker, samples(20), operations.Origin(omar))
+    call(worker, operations.set_paused, operations.Origin(omar), paused=True)
     page = visit(service, url, omar, size=size, color_scheme=theme, bypass_csp=True)
     page.goto("/p/pumps")
     page.evaluate("document.querySelectorAll('main details').forEach(fold => { fold.open = true; })")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
 from server.browser.conftest import check, picture
 from server.pumps import ANNA, BOB, call, run, samples
 from server.signed_in import ask
@@ -12,7 +12,7 @@ from server.signed_in import ask
 def test_a_final_answer_is_explained(anna, visit):
     service, url, person = anna
     worker = service.workers["pumps"]
-    call(worker, verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(worker, operations.change_settings, {"hold_seconds": 0}, ANNA)
     run(worker, samples(240)[200:], BOB)
     number, labels = ask(service, 2)
     page = visit(service, url, person)
@@ -44,7 +44,7 @@ def test_a_final_answer_is_explained(anna, visit):
 def test_axe_finds_nothing_on_samples(anna, visit, axe, theme, size):
     service, url, person = anna
     run(service.workers["pumps"], samples(240)[200:], Origin(person))
-    call(service.workers["pumps"], verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(service.workers["pumps"], operations.change_settings, {"hold_seconds": 0}, ANNA)
     number, _ = ask(service)
     page = visit(service, url, person, size=size, color_scheme=theme, bypass_csp=True)
     for name, path in (

@@ -118,7 +118,7 @@ def migrate_and_die(url):
 def _migrate(url):
     os.environ["EVOLABEL_DIE_AT"] = "in_migration"
     from evolabel.server.log.engines import read_url
-    from evolabel.server.ops.migrating import migrate_database
+    from evolabel.server.ops.maintenance import migrate_database
 
     migrate_database(read_url(url))
 

@@ -10,8 +10,8 @@ from sqlalchemy import inspect
 
 from evolabel.server.log.engines import writing_engine
 from evolabel.server.log.migrate import SCHEMA_VERSION, version_of
-from evolabel.server.log.pen import Pen
-from evolabel.server.ops.migrating import migrate_database
+from evolabel.server.log.writer import Pen
+from evolabel.server.ops.maintenance import migrate_database
 from server.crash.clients import Annotator, Producer, prepare
 from server.crash.processes import SECONDS, ServerProcess, migrate_and_die
 from server.crash.proof import prove

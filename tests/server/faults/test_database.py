@@ -12,9 +12,9 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from evolabel.server.log import disk
-from evolabel.server.log.pen import StoreError, store_problem
+from evolabel.server.log.writer import StoreError, store_problem
 from evolabel.server.people.policies import ROUTE_POLICIES
-from evolabel.server.project import verbs
+from evolabel.server.project import operations
 from evolabel.server.project import worker as worker_module
 from server.conftest import on_postgres, on_sqlite
 from server.faults.proxy import Proxy
@@ -111,7 +111,7 @@ def test_a_full_disk_refuses_all_that_wait_without_a_try_for_each(sqlite, start)
     worker.submit(lambda desk: hold.wait(30))
     rows = [{"id": f"f{i}", "x": {"pressure": 1.0, "machine": "M-01"}} for i in range(1000)]
     waiting = [
-        worker.submit(lambda desk, part=rows[i : i + 50]: verbs.send_samples(desk, part, ANNA), 50)
+        worker.submit(lambda desk, part=rows[i : i + 50]: operations.send_samples(desk, part, ANNA), 50)
         for i in range(0, 1000, 50)
     ]
     hold.set()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolabel.server.project import jobs, replay, state, verbs
+from evolabel.server.project import jobs, operations, replay, state
 from evolabel.server.project import worker as worker_module
 from server.conftest import on_sqlite
 from server.faults.requesting import assert_memory_is_the_log, client_of, count, post, problem
@@ -61,7 +61,7 @@ def test_requests_beside_a_poisoned_one_are_carried_out(sqlite, start, poisoned)
     batch = [samples(3)[0][0], {"id": "bad", "x": {"pressure": POISON}}, samples(3)[1][0]]
     with worker._queue._wake:  # nothing is taken until all three wait
         results = [
-            worker.submit(lambda desk, sample=sample: verbs.send_samples(desk, [sample], ANNA), 1, bytes([i]) * 32)
+            worker.submit(lambda desk, sample=sample: operations.send_samples(desk, [sample], ANNA), 1, bytes([i]) * 32)
             for i, sample in enumerate(batch)
         ]
     assert [r["id"] for f in (results[0], results[2]) for r in f.result(30)["results"]] == ["s0", "s1"]

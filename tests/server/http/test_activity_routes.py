@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from evolabel.server.log.canonical import canonical
 from evolabel.server.log.schema import AUDIT
-from evolabel.server.project import verbs
+from evolabel.server.project import operations
 from server.http.test_http import P, served, shared
 from server.pumps import ANNA, call, run, samples
 
@@ -45,8 +45,8 @@ def test_questions_that_cannot_be_answered_are_refused(shared, question):
 def test_activity_comes_in_pages_of_whole_records(served):
     service, senders = served
     worker = service.workers["pumps"]
-    call(worker, verbs.send_samples, [{**sample, "y": truth} for sample, truth in samples(90)], ANNA)
-    call(worker, verbs.set_paused, ANNA, paused=True)
+    call(worker, operations.send_samples, [{**sample, "y": truth} for sample, truth in samples(90)], ANNA)
+    call(worker, operations.set_paused, ANNA, paused=True)
     whole = senders["annotator"]("GET", f"{P}/activity?limit=1000").json()
     assert whole["next"] is None
     pages, after = [], 0

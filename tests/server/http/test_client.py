@@ -17,7 +17,7 @@ from evolabel.client import AsyncClient, Client, ConnectionLostError, Retry, Ser
 from evolabel.errors import DataError, ModelFileError, ParameterError
 from evolabel.persistence.model_file import stored_checksum
 from evolabel.server.app import create_app
-from evolabel.server.people.first_token import create_token
+from evolabel.server.people.accounts import create_token
 from evolabel.server.project import reading
 from server.listening import listening
 from server.pumps import call, run, samples

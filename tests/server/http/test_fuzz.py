@@ -21,8 +21,8 @@ from schemathesis.specs.openapi.checks import (
 
 from evolabel.server.app import create_app
 from evolabel.server.log.engines import read_url
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import verbs
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations
 from evolabel.server.project.service import Service
 from server.pumps import ANNA, call, new_project, run, samples, seal
 
@@ -52,7 +52,7 @@ def served(tmp_path_factory):
     service.create_project(new_project())
     worker, stream = service.workers["pumps"], samples(60)
     run(worker, stream[:40])
-    call(worker, verbs.send_samples, [sample for sample, _ in stream[40:]], ANNA)
+    call(worker, operations.send_samples, [sample for sample, _ in stream[40:]], ANNA)
     app = create_app(service, token_per_minute=1_000_000)
     app.state.streams.stop()  # a stream ends after its first events
     document = openapi.from_dict(app.openapi())

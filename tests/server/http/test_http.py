@@ -12,9 +12,9 @@ from evolabel.server.app import create_app
 from evolabel.server.http.guard import MOST_BODY
 from evolabel.server.log.engines import read_url
 from evolabel.server.log.schema import MEMBER, PERSON
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.service import Service
 from evolabel.server.project.state import ProjectState
 from server.pumps import call, new_project, samples, seal
@@ -289,19 +289,19 @@ def test_what_a_database_cannot_store_fails_for_its_sender_alone(database, start
     held = worker.submit(lambda desk: time.sleep(0.5))  # the others gather meanwhile
     same = Origin(1, "key:1:same", b"1" * 32)
     good = [
-        worker.submit(lambda desk, i=i: verbs.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
+        worker.submit(lambda desk, i=i: operations.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
         for i in range(5)
     ]
     bad = worker.submit(lambda desk: desk.record("paused", {}, same) or desk.record("resumed", {}, same))
     good += [
-        worker.submit(lambda desk, i=i: verbs.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
+        worker.submit(lambda desk, i=i: operations.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
         for i in range(5)
     ]
     held.result(30)
     assert [len(each.result(30)["results"]) for each in good] == [1] * 10
     with pytest.raises(EvolabelError):
         bad.result(30)
-    assert call(worker, verbs.predict_samples, [{"x": {}}])
+    assert call(worker, operations.predict_samples, [{"x": {}}])
 
 
 @pytest.mark.parametrize(

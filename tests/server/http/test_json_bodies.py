@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.server.http.json_bodies import QuickRequest
+from evolabel.server.http.samples import QuickRequest
 
 ODD = [
     "-0", "-0.0", "1E5", "1e400", "-1e400", "1" * 40, "9223372036854775808", "4.9e-324", "1e-400", '{"a":1,"a":2}',

@@ -14,9 +14,9 @@ import uvicorn
 
 from evolabel.server.app import create_app
 from evolabel.server.http import protocol
-from evolabel.server.ops.log_lines import JsonLines
+from evolabel.server.ops.messages import JsonLines
 from evolabel.server.people import passwords
-from evolabel.server.people.first_token import create_token
+from evolabel.server.people.accounts import create_token
 from server.pumps import seal
 from server.signed_in import PASSWORD, add_person
 

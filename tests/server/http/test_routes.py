@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evolabel.server.app import ROUTERS
-from evolabel.server.people.first_token import create_token
+from evolabel.server.people.accounts import create_token
 from evolabel.server.people.policies import ADMIN, OPEN, ROUTE_POLICIES, SIGNED_IN, ForbiddenError, policy_of
 from server.pumps import samples, send
 from server.signed_in import add_person, browser

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from evolabel.server.project import verbs
+from evolabel.server.project import operations
 from server.http.test_http import P, serving
 from server.pumps import ANNA, call, samples, seal
 
@@ -15,7 +15,7 @@ LOW = 'IF pressure BELOW -0.2 THEN leak 2%, wear LIKELY CALLED "low"'
 def served(sqlite, start):
     service = start(sqlite)
     known = [{**sample, "y": y} for sample, y in samples(90)]
-    call(service.workers["pumps"], verbs.send_samples, known, ANNA)
+    call(service.workers["pumps"], operations.send_samples, known, ANNA)
     yield from serving(service, sqlite)
 
 

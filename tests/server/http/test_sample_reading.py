@@ -6,9 +6,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from evolabel.server.app import create_app
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import acts, verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations, rule_edits
+from evolabel.server.project.batch import Origin
 from server.conftest import on_sqlite
 from server.pumps import ANNA, call, run, samples
 from server.signed_in import add_person, ask, browser
@@ -60,16 +60,16 @@ def test_before_the_own_answer_is_final_nothing_of_the_model_or_of_others_is_sho
     number, labels = ask(service)
     worker = service.workers["pumps"]
     bob = Origin(add_person(service, "bob"))
-    call(worker, verbs.give_answer, number, dict.fromkeys(labels, True), bob, note="a drop at noon")
+    call(worker, operations.give_answer, number, dict.fromkeys(labels, True), bob, note="a drop at noon")
     hidden = get(f"/samples/{number}").json()
     assert (hidden["hidden"], hidden["responses"]) == (True, [])
     refused = get(f"/samples/{number}/explanation")
     assert (refused.status_code, refused.json()["type"]) == (403, "/problems/answer-first")
-    call(worker, verbs.give_answer, number, dict.fromkeys(labels, False), origin)
+    call(worker, operations.give_answer, number, dict.fromkeys(labels, False), origin)
     held = get(f"/samples/{number}").json()
     assert [response["person"] for response in held["responses"]] == ["anna"]
     assert "model" not in get("/answers").json()["answers"][0]
-    call(worker, verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(worker, operations.change_settings, {"hold_seconds": 0}, ANNA)
     seen = get(f"/samples/{number}").json()
     assert not seen["hidden"]
     assert [(r["person"], r["note"]) for r in seen["responses"]] == [("bob", "a drop at noon"), ("anna", None)]
@@ -80,7 +80,7 @@ def test_before_the_own_answer_is_final_nothing_of_the_model_or_of_others_is_sho
 def test_parts_of_an_explanation_add_up_and_its_changes_turn_the_label(service, anna):
     get, _ = anna
     worker = service.workers["pumps"]
-    call(worker, verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(worker, operations.change_settings, {"hold_seconds": 0}, ANNA)
     run(worker, samples(3))
     early = get("/samples/1/explanation")
     assert (early.status_code, early.json()["type"]) == (409, "/problems/no-rules-yet")
@@ -98,7 +98,7 @@ def test_parts_of_an_explanation_add_up_and_its_changes_turn_the_label(service, 
         x = {part["name"]: part["value"] for part in now["parts"][:3]}
         for turn in now["turns"]:
             changed = [{"x": {**x, turn["feature"]: turn["after"]}}]
-            labels = call(worker, verbs.predict_samples, changed)["results"][0]["labels"]
+            labels = call(worker, operations.predict_samples, changed)["results"][0]["labels"]
             assert ("wear" in labels) == turn["turns_on"] != now["positive"]
             offered += 1
         assert len(now["turns"]) == len({turn["feature"] for turn in now["turns"]}) <= 3
@@ -113,10 +113,10 @@ def test_parts_of_an_explanation_add_up_and_its_changes_turn_the_label(service, 
 def test_samples_are_explained_beside_a_rule_that_ends_at_0(service, anna, form, scale):
     get, origin = anna
     worker = service.workers["pumps"]
-    call(worker, verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(worker, operations.change_settings, {"hold_seconds": 0}, ANNA)
     stream = [({"x": {**sample["x"], "pressure": sample["x"]["pressure"] * scale}}, y) for sample, y in samples(60)]
     run(worker, stream, origin)
-    call(worker, acts.act, "rule.added", {"form": form}, ANNA)
+    call(worker, rule_edits.act, "rule.added", {"form": form}, ANNA)
     worker.view.forget()
     page = browser(service, add_person(service, "eva", "expert"))
     offered = []
@@ -135,14 +135,14 @@ def test_own_answers_with_what_the_model_said_and_those_of_others_for_operators(
     get, origin = anna
     worker = service.workers["pumps"]
     number, labels = ask(service, 2)
-    call(worker, verbs.give_answer, number, dict.fromkeys(labels, True), origin)
-    call(worker, verbs.give_answer, number, dict.fromkeys(labels, False), origin)
+    call(worker, operations.give_answer, number, dict.fromkeys(labels, True), origin)
+    call(worker, operations.give_answer, number, dict.fromkeys(labels, False), origin)
     page = get("/answers?limit=1").json()
     assert [(a["number"], a["revision"], a["final"]) for a in page["answers"]] == [(number, 2, False)]
     assert get(f"/answers?after={page['next']}").json() == {"answers": [], "next": None}
-    call(worker, verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(worker, operations.change_settings, {"hold_seconds": 0}, ANNA)
     assert get("/answers").json()["answers"][0]["model"].keys() == set(labels)
-    call(worker, verbs.late_labels, 1, {"leak": True}, ANNA)
+    call(worker, operations.late_labels, 1, {"leak": True}, ANNA)
     bob, _ = sender(service, sqlite, "bob", "annotator")
     assert bob("/answers").json()["answers"] == []
     assert bob("/answers?person=anna").status_code == 403

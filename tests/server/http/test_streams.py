@@ -13,13 +13,13 @@ from sqlalchemy import update
 from evolabel.server.http import streams
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.streams import Streams
-from evolabel.server.log.log import records_after
+from evolabel.server.log.records import records_after
 from evolabel.server.log.schema import TOKEN
-from evolabel.server.pages.happenings import describe
+from evolabel.server.pages.events import describe
 from evolabel.server.people import tokens
-from evolabel.server.people.first_token import create_token
+from evolabel.server.people.accounts import create_token
 from evolabel.server.people.policies import ForbiddenError
-from evolabel.server.project import verbs
+from evolabel.server.project import operations
 from evolabel.server.project.feed import StreamEvent, stream_events
 from server.listening import listening
 from server.pumps import ANNA, call, run, samples, send
@@ -86,7 +86,7 @@ def test_a_stream_sends_what_happens(sqlite, start):
 
     def act():
         run(worker, samples(12))
-        call(worker, verbs.set_paused, ANNA, paused=True)
+        call(worker, operations.set_paused, ANNA, paused=True)
 
     paused = ("state", {"paused": True, "ready": True})
     found = read_stream(service, act, lambda events: [e for e in events if e[:2] == paused])
@@ -143,7 +143,7 @@ def test_waiting_is_counted_for_the_person(sqlite, start):
     numbers = [result["number"] for result in (send(worker, s) for s, _ in samples(20)) if result["question"]]
 
     def act():
-        call(worker, verbs.give_answer, numbers[-1], {"leak": True}, verbs.Origin(9))
+        call(worker, operations.give_answer, numbers[-1], {"leak": True}, operations.Origin(9))
 
     def enough(events):
         return [e for e in events if e[:2] == ("waiting", {"n": len(numbers) - 1})]

@@ -8,14 +8,14 @@ from sqlalchemy import delete, select, update
 from evolabel.core.events import EDITS, EVENT_KINDS, Event
 from evolabel.server.log.activity import Happening, read_activity
 from evolabel.server.log.canonical import parsed
-from evolabel.server.log.log import LogError
 from evolabel.server.log.projects import find_project
+from evolabel.server.log.records import LogError
 from evolabel.server.log.schema import ACTIVITY, LOG, PER_HOUR_LABEL, PER_MINUTE
 from evolabel.server.ops.verify import verify_project
-from evolabel.server.pages.happenings import describe
-from evolabel.server.project import verbs
+from evolabel.server.pages.events import describe
+from evolabel.server.project import operations
+from evolabel.server.project.learner_changes import event_facts
 from evolabel.server.project.questions import judged_answers
-from evolabel.server.project.rule_events import event_facts
 from server.conftest import on_sqlite
 from server.pumps import ANNA, call, proven, run, samples
 from server.signed_in import add_person, ask, browser
@@ -38,9 +38,9 @@ def test_events_of_the_rules_are_in_the_outcome_of_the_record_that_learned(datab
     service = start(database)
     worker = service.workers["pumps"]
     taught = [{**sample, "y": truth} for sample, truth in samples(90)]
-    results = call(worker, verbs.send_samples, taught, ANNA)["results"]
+    results = call(worker, operations.send_samples, taught, ANNA)["results"]
     assert not [result for result in results if "events" in result]  # they are not for the producer
-    assert call(worker, verbs.send_samples, taught, ANNA)["results"] == results
+    assert call(worker, operations.send_samples, taught, ANNA)["results"] == results
     found = {row.seq: parsed(row.outcome).get("events", []) for row in rows_of(service, LOG)}
     born = [event["rule"] for events in found.values() for event in events if event["kind"] == "birth"]
     assert born == sorted(set(born))
@@ -61,10 +61,10 @@ def test_event_facts_leave_out_what_says_nothing():
 def test_acts_are_activity_and_samples_are_not(database, start):
     service = start(database)
     worker, omar = service.workers["pumps"], add_person(service, "omar", "operator")
-    origin = verbs.Origin(omar)
-    call(worker, verbs.send_samples, [sample for sample, _ in samples(3)], ANNA)
-    call(worker, verbs.change_settings, {"max_open": 9}, origin)
-    call(worker, verbs.set_paused, origin, paused=True)
+    origin = operations.Origin(omar)
+    call(worker, operations.send_samples, [sample for sample, _ in samples(3)], ANNA)
+    call(worker, operations.change_settings, {"max_open": 9}, origin)
+    call(worker, operations.set_paused, origin, paused=True)
     shown = happened(service)
     assert [(h.kind, h.person) for h in shown] == [
         ("paused", "omar"),
@@ -92,7 +92,7 @@ def test_minutes_and_hours_are_sums_of_the_log(database, start):
     service = start(database, max_open=3)
     worker = service.workers["pumps"]
     run(worker, samples(40))
-    call(worker, verbs.send_samples, [sample for sample, _ in samples(90)][40:], ANNA)
+    call(worker, operations.send_samples, [sample for sample, _ in samples(90)][40:], ANNA)
     rows = rows_of(service, PER_MINUTE)
     state = worker.state
     assert sum(row.samples for row in rows) == 90
@@ -129,12 +129,12 @@ def test_events_are_shown_by_day_kind_and_person(sqlite, start):
     service = start(sqlite)
     worker = service.workers["pumps"]
     omar, anna = add_person(service, "omar", "operator"), add_person(service)
-    call(worker, verbs.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(90)], ANNA)
-    call(worker, verbs.set_paused, verbs.Origin(omar), paused=True)
-    call(worker, verbs.set_paused, verbs.Origin(omar), paused=False)
-    call(worker, verbs.change_settings, {"blind": False, "budget": 0.7}, verbs.Origin(omar))
+    call(worker, operations.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(90)], ANNA)
+    call(worker, operations.set_paused, operations.Origin(omar), paused=True)
+    call(worker, operations.set_paused, operations.Origin(omar), paused=False)
+    call(worker, operations.change_settings, {"blind": False, "budget": 0.7}, operations.Origin(omar))
     number, labels = ask(service)
-    call(worker, verbs.give_answer, number, dict.fromkeys(labels, True), verbs.Origin(anna), took_ms=4100)
+    call(worker, operations.give_answer, number, dict.fromkeys(labels, True), operations.Origin(anna), took_ms=4100)
     page = browser(service, anna)
     shown = page.get("/p/pumps/events").text
     assert "Today, " in shown

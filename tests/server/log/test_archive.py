@@ -7,16 +7,16 @@ import pytest
 from sqlalchemy import select
 
 from evolabel.errors import DataError
-from evolabel.server.log.pen import read_database
 from evolabel.server.log.projects import list_projects
 from evolabel.server.log.schema import LOG
 from evolabel.server.log.snapshots import snapshot_seals
-from evolabel.server.ops.importing import import_archives
+from evolabel.server.log.writer import read_database
+from evolabel.server.ops.maintenance import import_archives
 from evolabel.server.ops.verify import verify_database, verify_project
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
+from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.retention import archive_old
-from evolabel.server.project.verbs import ConflictError
 from server.conftest import on_sqlite
 from server.pumps import ANNA, call, run, samples, seal, send
 
@@ -52,8 +52,8 @@ def archived(database, start, tmp_path):
     worker, stream = service.workers["pumps"], samples(60)
     run(worker, stream[:38])
     for key in ("k1", None):  # by the key of their request, and by their ids
-        call(worker, verbs.send_samples, [{"x": [0.1, 0.2, "M-01"]}], Origin(1, key, b"body"))
-    call(worker, verbs.late_labels, 3, {"leak": True, "wear": False}, ANNA)
+        call(worker, operations.send_samples, [{"x": [0.1, 0.2, "M-01"]}], Origin(1, key, b"body"))
+    call(worker, operations.late_labels, 3, {"leak": True, "wear": False}, ANNA)
     take_snapshot(worker)
     run(worker, stream[38:])
     assert archive_old(worker, service.pen, tmp_path / "archive", NEVER) == 1
@@ -67,10 +67,10 @@ def test_old_payloads_go_and_everything_else_stays(archived, database):
     assert sum(payload is None for payload in payloads(service)) == 40
     assert payloads(service, "labels.late") == [None]
     assert send(worker, samples(60)[0][0])["number"] == 1  # a retry by id
-    again = call(worker, verbs.send_samples, [{"x": [0.1, 0.2, "M-01"]}], Origin(1, "k1", b"body"))
+    again = call(worker, operations.send_samples, [{"x": [0.1, 0.2, "M-01"]}], Origin(1, "k1", b"body"))
     assert (again["replayed"], again["results"][0]["number"]) == (True, 39)
     with pytest.raises(ConflictError, match="archive"):
-        call(worker, verbs.late_labels, 5, {"leak": True}, ANNA)
+        call(worker, operations.late_labels, 5, {"leak": True}, ANNA)
     assert archive_old(worker, service.pen, file.parent, NEVER) == 0  # there is nothing newer before a snapshot
     assert verify_database(database, replay=False)["pumps"].samples == 62
     with read_database(database) as connection:

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from evolabel.server.log.canonical import canonical, canonical_with_list, digest, parsed
-from evolabel.server.log.log import NewRecord, Place, next_chain
+from evolabel.server.log.records import NewRecord, Place, next_chain
 from evolabel.server.log.schema import LOG, SAMPLE
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
 from server.pumps import call
 
 NUMBER = st.integers(0, 2**60)
@@ -75,7 +75,7 @@ def test_a_sample_is_applied_as_the_log_has_it(start, sqlite):
     worker = start(sqlite).workers["pumps"]
 
     def verb(desk):
-        verbs.send_samples(desk, SAMPLES, Origin(1))
+        operations.send_samples(desk, SAMPLES, Origin(1))
         return [(entry.payload, entry.text) for entry in desk.entries if entry.kind == "sample"]
 
     applied = call(worker, verb)
@@ -88,7 +88,7 @@ def test_a_sample_is_applied_as_the_log_has_it(start, sqlite):
 def test_rows_of_all_kinds_are_stored(database, start, n):
     service = start(database)
     worker = service.workers["pumps"]
-    call(worker, verbs.send_samples, SAMPLES[:n], Origin(None, "key:1:a", b"h" * 32))
+    call(worker, operations.send_samples, SAMPLES[:n], Origin(None, "key:1:a", b"h" * 32))
     with service.reader.connect() as connection:
         rows = connection.execute(select(LOG).where(LOG.c.kind == "sample").order_by(LOG.c.seq)).all()
         indexed = connection.execute(select(SAMPLE).order_by(SAMPLE.c.number)).all()

@@ -11,7 +11,7 @@ from evolabel.server.log import migrate
 from evolabel.server.log.engines import read_url, writing_engine
 from evolabel.server.log.schema import METADATA, SNAPSHOT
 from evolabel.server.ops.verify import verify_database
-from evolabel.server.project import reading, verbs
+from evolabel.server.project import operations, reading
 from evolabel.server.project.service import Service
 from server.pumps import ANNA, call, run, samples
 
@@ -39,7 +39,7 @@ def test_the_service_goes_on_from_the_snapshot_of_an_older_version(old, start, c
     assert last > 100
     assert worker.state.learner.classifier.n_rules_ > 0
     for number in list(worker.state.open):
-        call(worker, verbs.give_answer, number, {"leak": True, "wear": False}, ANNA)
+        call(worker, operations.give_answer, number, {"leak": True, "wear": False}, ANNA)
     run(worker, [({"x": s["x"]}, y) for s, y in samples(20, seed=2)])
     assert call(worker, reading.show_project)["samples"] == 121
     service.stop()

@@ -11,17 +11,16 @@ from sqlalchemy import text
 
 from evolabel.cli.app import run_command
 from evolabel.errors import ParameterError
-from evolabel.server.log import log, migrate
+from evolabel.server.log import migrate, records
 from evolabel.server.log.engines import read_url, writing_engine
-from evolabel.server.log.log import LogError, Record
-from evolabel.server.log.pen import read_database
 from evolabel.server.log.projects import find_project
+from evolabel.server.log.records import LogError, Record
 from evolabel.server.log.snapshots import kept_snapshots, snapshot_seals
 from evolabel.server.log.times import DAY
-from evolabel.server.ops import migrating, verify
-from evolabel.server.ops.backup import back_up, dump_line
-from evolabel.server.ops.table_check import TableCheck
-from evolabel.server.ops.verify import verify_database, verify_project
+from evolabel.server.log.writer import read_database
+from evolabel.server.ops import maintenance, verify
+from evolabel.server.ops.maintenance import back_up, dump_line
+from evolabel.server.ops.verify import TableCheck, verify_database, verify_project
 from evolabel.server.project.replay import restore
 from evolabel.server.project.service import Service
 from server.conftest import BACKENDS, on_sqlite
@@ -109,7 +108,7 @@ def test_a_snapshot_of_another_log_is_not_used(stored):
 def test_verify_holds_one_piece_of_the_log_however_long_it_is(stored, monkeypatch):
     """Records, and sums of minutes, that are in memory while pieces of 10 records are compared."""
     url, _ = stored
-    for module in (log, verify):
+    for module in (records, verify):
         monkeypatch.setattr(module, "PAGE", 10)
     compare, most = TableCheck.read, []
 
@@ -134,7 +133,7 @@ def test_verify_holds_one_piece_of_the_log_however_long_it_is(stored, monkeypatc
 ])  # fmt: skip
 @pytest.mark.parametrize("page", [10, 2000])
 def test_a_table_that_differs_from_the_log_is_found(filled_file, tmp_path, monkeypatch, harm, page):
-    for module in (log, verify):
+    for module in (records, verify):
         monkeypatch.setattr(module, "PAGE", page)
     shutil.copy(filled_file[0], tmp_path / "harmed.db")
     url = read_url(f"sqlite:///{tmp_path}/harmed.db")
@@ -209,20 +208,20 @@ def test_the_line_of_pg_dump_hides_the_password(tmp_path):
 
 def test_migrate_makes_a_backup_first(stored, monkeypatch):
     url, last = stored
-    assert "already" in migrating.migrate_database(url)
-    for module in (migrate, migrating):
+    assert "already" in maintenance.migrate_database(url)
+    for module in (migrate, maintenance):
         monkeypatch.setattr(module, "SCHEMA_VERSION", "0002")
     if url.get_backend_name() == "postgresql":
         with pytest.raises(ParameterError, match="make a backup first: pg_dump"):
-            migrating.migrate_database(url)
-        assert "before 0001" in migrating.migrate_database(url, backed_up=True)
+            maintenance.migrate_database(url)
+        assert "before 0001" in maintenance.migrate_database(url, backed_up=True)
     else:
-        done = migrating.migrate_database(url)
+        done = maintenance.migrate_database(url)
         copied = read_url(f"sqlite:///{done.partition('the backup is ')[2]}")
         assert verify_database(copied)["pumps"].replay.seal == last
     change(url, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(ParameterError, match="newer than this program"):
-        migrating.migrate_database(url)
+        maintenance.migrate_database(url)
 
 
 def test_the_commands(sqlite, start, tmp_path, capsys):

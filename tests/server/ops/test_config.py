@@ -9,8 +9,7 @@ import pytest
 
 from evolabel.errors import ParameterError
 from evolabel.server.ops.config import ServerConfig, describe_config, networks, read_config
-from evolabel.server.ops.log_lines import JsonLines, PlainLines
-from evolabel.server.ops.notify import notify
+from evolabel.server.ops.messages import JsonLines, PlainLines, notify
 from evolabel.server.run import run_server, take_port
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("prometheus_client")
 from prometheus_client.parser import text_string_to_metric_families
 
 from evolabel.server.app import create_app
-from evolabel.server.project.desk import Origin
+from evolabel.server.project.batch import Origin
 from server.pumps import run, samples, send
 from server.signed_in import add_person
 

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("httpx")
 pytest.importorskip("fastapi")
 
-from evolabel.server.people.first_token import create_token
+from evolabel.server.people.accounts import create_token
 from evolabel.server.project import reading
 from evolabel.server.project.exports import answered_labels
 from server.listening import listening

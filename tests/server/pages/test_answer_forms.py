@@ -9,8 +9,8 @@ from sqlalchemy import select
 from evolabel.server.log.schema import RESPONSE
 from evolabel.server.pages.feature_rows import feature_rows
 from evolabel.server.pages.texts import catalogue
-from evolabel.server.project import verbs
-from evolabel.server.project.effect_rows import store_effect
+from evolabel.server.project import operations
+from evolabel.server.project.effects import store_effect
 from evolabel.server.project.settings import Feature, Label
 from server.pumps import ANNA, call, new_project
 from server.signed_in import add_person, ask, browser, post
@@ -90,7 +90,7 @@ def test_undo_until_final(service):
     assert back == f"/p/pumps/answer?number={number}&said=taken_back"
     assert client.get(back).text.count(" checked") == len(labels)
     post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
-    call(service.workers["pumps"], verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(service.workers["pumps"], operations.change_settings, {"hold_seconds": 0}, ANNA)
     assert "said=final" in post(client, f"/p/pumps/questions/{number}/undo").headers["location"]
 
 
@@ -101,14 +101,14 @@ def test_a_blind_page_shows_nothing_of_the_model_before_the_answer_is_final(serv
     post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
     pages += [client.get("/p/pumps/answer").text, client.get("/p/pumps/answer/last").text]
     assert not any(">model<" in page or "agreed.<" in page for page in pages)
-    call(service.workers["pumps"], verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(service.workers["pumps"], operations.change_settings, {"hold_seconds": 0}, ANNA)
     assert ">model<" in client.get("/p/pumps/answer/last").text
 
 
 def test_a_late_answer_is_a_correction(service):
     number, labels = ask(service)
     client = browser(service, add_person(service))
-    call(service.workers["pumps"], verbs.late_labels, number, {"leak": True}, ANNA)
+    call(service.workers["pumps"], operations.late_labels, number, {"leak": True}, ANNA)
     late = post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
     assert "said=late" in late.headers["location"]
     assert stored(service)[0][1] == "correction"
@@ -124,7 +124,7 @@ def test_names_are_text_and_never_markup(sqlite, start):
     worker = service.workers["evil"]
     for i in range(40):
         sample = {"x": [float(i % 7), hostile], "source": hostile, "id": f"{hostile}{i}"}
-        call(worker, verbs.send_samples, [sample], ANNA)
+        call(worker, operations.send_samples, [sample], ANNA)
     client = browser(service, add_person(service, role=None, admin=True))
     for path in ("/", "/p/evil", "/p/evil/answer"):
         shown = client.get(path)

@@ -9,21 +9,20 @@ from sqlalchemy import event, select
 
 from evolabel.explain import read_rules
 from evolabel.server.log.activity import read_activity
-from evolabel.server.log.backups import last_backup
+from evolabel.server.log.disk import last_backup
 from evolabel.server.log.schema import QUESTION, SAMPLE
 from evolabel.server.log.times import DAY, HOUR, SECOND
-from evolabel.server.ops.backup import back_up
+from evolabel.server.ops.maintenance import back_up
 from evolabel.server.pages import overview
 from evolabel.server.pages.charts import Bar, bar_chart, ticks
-from evolabel.server.pages.happenings import day_of
-from evolabel.server.pages.label_rows import Drift, label_rows
-from evolabel.server.project import acts, health, verbs
-from evolabel.server.project.lately import Lately
+from evolabel.server.pages.events import day_of
+from evolabel.server.pages.overview import Drift, label_rows
+from evolabel.server.project import health, operations, rule_edits
+from evolabel.server.project.health import Lately
 from evolabel.server.project.questions import OpenQuestion, Response, needs_another
 from evolabel.server.project.rule_list import count_rules, rule_list
 from evolabel.server.project.settings import Label
-from evolabel.server.project.standing import answers_by_day
-from evolabel.server.project.statistics import Judgement, count_since
+from evolabel.server.project.statistics import Judgement, answers_by_day, count_since
 from server.conftest import on_sqlite
 from server.pumps import ANNA, BOB, FEATURES, call, run, samples, seal, send
 from server.signed_in import add_person, browser, post
@@ -49,7 +48,7 @@ def test_the_overview_counts_what_became_of_the_questions(database, start):
     service = start(database)
     worker, person = service.workers["pumps"], add_person(service)
     run(worker, samples(60))
-    call(worker, verbs.set_paused, ANNA, paused=True)
+    call(worker, operations.set_paused, ANNA, paused=True)
     found, later = look(service), look(service, since=(time.time_ns() // 1000 + DAY) // HOUR * HOUR)
     with service.reader.connect() as connection:
         counts = count_since(connection, worker.project.id, found.hours)
@@ -84,7 +83,7 @@ def test_the_overview_needs_few_queries_and_renders_no_rule(sqlite, start, monke
     service = start(sqlite)
     worker, client = service.workers["pumps"], browser(service, add_person(service))
     for n in (1, 30, 300):
-        call(worker, verbs.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(n)], ANNA)
+        call(worker, operations.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(n)], ANNA)
         run(worker, [({"x": sample["x"]}, truth) for sample, truth in samples(5)])
         rules = call(worker, lambda desk: len(rule_list(desk.state)))
         with queries(service) as found, monkeypatch.context() as patch:
@@ -101,11 +100,11 @@ def test_rules_of_all_kinds_are_counted(sqlite, start):
     worker = service.workers["pumps"]
     stream = [{"x": sample["x"], "y": truth} for sample, truth in samples(1500)]
     for first in range(0, 1500, 300):
-        call(worker, verbs.send_samples, stream[first : first + 300], ANNA)
+        call(worker, operations.send_samples, stream[first : first + 300], ANNA)
         before = seal(worker)
         assert call(worker, lambda desk: count_rules(desk.state)) == len(rule_list(worker.state))
         assert seal(worker) == before
-    call(worker, acts.act, "rule.added", {"form": "IF pressure BELOW -1 THEN leak LIKELY"}, ANNA)
+    call(worker, rule_edits.act, "rule.added", {"form": "IF pressure BELOW -1 THEN leak LIKELY"}, ANNA)
     kinds = {rule["kind"] for rule in rule_list(worker.state)}
     assert kinds == {"written", "threshold", "learned"}
     assert count_rules(worker.state) == len(rule_list(worker.state))
@@ -117,19 +116,19 @@ def test_what_is_kept_between_two_looks_is_what_a_new_look_finds(database, start
     monkeypatch.setattr(time, "time_ns", lambda: clock[0])
     service = start(database, min_answers=2, hold_seconds=60, expire_after=40)
     worker, kept = service.workers["pumps"], Lately(service.workers["pumps"].project.id, day_of)
-    people, shown = [verbs.Origin(add_person(service, name)) for name in ("anna", "bob")], set()
+    people, shown = [operations.Origin(add_person(service, name)) for name in ("anna", "bob")], set()
     for turn in range(28):
         for place, (sample, truth) in enumerate(samples(4, turn)):
             sample["x"]["machine"] = f"M-{turn}{place}" if place % 4 == 0 else None
             result = send(worker, {**sample, "id": f"{turn}-{place}"})
             asked = {label: truth[label] for label in (result["question"] or {"labels": []})["labels"]}
             for person in people[: turn % 3] if asked else ():
-                call(worker, verbs.give_answer, result["number"], asked, person, took_ms=1000 * place)
+                call(worker, operations.give_answer, result["number"], asked, person, took_ms=1000 * place)
                 if place == 1:
-                    call(worker, verbs.withdraw, result["number"], person)
+                    call(worker, operations.withdraw, result["number"], person)
         untouched = [question.number for question in worker.state.open.values() if not question.responses]
-        call(worker, verbs.refuse, untouched[-1], None, people[0])
-        call(worker, verbs.late_labels, min(worker.state.open), {"leak": True}, ANNA)
+        call(worker, operations.refuse, untouched[-1], None, people[0])
+        call(worker, operations.late_labels, min(worker.state.open), {"leak": True}, ANNA)
         clock[0] += 10 * HOUR * 1000
         call(worker, lambda desk: None)  # what was held is final, and questions expire
         since = (clock[0] // 1000 - 7 * DAY) // HOUR * HOUR
@@ -181,15 +180,15 @@ def test_a_question_with_too_few_answers_needs_another_person(needed, said, need
 def test_the_overview_counts_questions_that_wait_for_another_person(sqlite, start):
     service = start(sqlite, min_answers=2)
     worker, client = service.workers["pumps"], browser(service, add_person(service))
-    call(worker, verbs.send_samples, [sample for sample, _ in samples(30)], ANNA)
+    call(worker, operations.send_samples, [sample for sample, _ in samples(30)], ANNA)
     assert "another person" not in client.get("/p/pumps").text
     numbers = sorted(worker.state.open)
-    call(worker, verbs.give_answer, numbers[0], {"leak": 1, "wear": 0}, ANNA)
+    call(worker, operations.give_answer, numbers[0], {"leak": 1, "wear": 0}, ANNA)
     assert "1 has an answer and waits for another person" in client.get("/p/pumps").text
-    call(worker, verbs.give_answer, numbers[1], {"leak": 1, "wear": 0}, ANNA)
+    call(worker, operations.give_answer, numbers[1], {"leak": 1, "wear": 0}, ANNA)
     assert "2 have an answer and wait for another person" in client.get("/p/pumps").text
     for number in numbers[:2]:
-        call(worker, verbs.give_answer, number, {"leak": 1, "wear": 0}, BOB)
+        call(worker, operations.give_answer, number, {"leak": 1, "wear": 0}, BOB)
     assert "another person" not in client.get("/p/pumps").text
 
 
@@ -209,7 +208,7 @@ def test_the_overview_counts_texts_that_are_none_of_the_choices(database, start)
 def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):
     service = start(sqlite, max_open=1)
     worker = service.workers["pumps"]
-    call(worker, verbs.send_samples, [sample for sample, _ in samples(60)], ANNA)
+    call(worker, operations.send_samples, [sample for sample, _ in samples(60)], ANNA)
     client = browser(service, add_person(service))
     assert "held back because 1 had no answer yet" in client.get("/p/pumps").text
     assert "All is well" in client.get("/p/pumps").text
@@ -222,7 +221,7 @@ def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):
 def test_an_operator_pauses_and_resumes_asking(sqlite, start):
     service = start(sqlite)
     worker = service.workers["pumps"]
-    call(worker, verbs.send_samples, [sample for sample, _ in samples(3)], ANNA)
+    call(worker, operations.send_samples, [sample for sample, _ in samples(3)], ANNA)
     client, anna = browser(service, add_person(service, "omar", "operator")), browser(service, add_person(service))
     assert "Pause asking" not in anna.get("/p/pumps").text
     assert post(anna, "/p/pumps/pause").status_code == 403

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from evolabel.core.events import Event
-from evolabel.server.pages.rule_rows import PartsRow, life_line, parts_rows, why_unclaimed
-from evolabel.server.project import verbs
+from evolabel.server.pages.rules import PartsRow, life_line, parts_rows, why_unclaimed
+from evolabel.server.project import operations
 from evolabel.server.project.rule_list import rule_list
 from server.pumps import ANNA, call, samples
 from server.signed_in import add_person, browser, post
@@ -17,7 +17,7 @@ LOW = 'IF pressure BELOW -0.2 THEN leak 2% CALLED "low"'
 
 def train(service, n=90, seed=0):
     known = [{**sample, "id": f"{seed}{sample['id']}", "y": y} for sample, y in samples(n, seed)]
-    call(service.workers["pumps"], verbs.send_samples, known, ANNA)
+    call(service.workers["pumps"], operations.send_samples, known, ANNA)
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_a_rule_without_a_label_has_the_reason(eva, monkeypatch, by_rules, reaso
     shares = {str(i): {"rules": rules} for i, rules in enumerate(by_rules)}
     assert why_unclaimed(shares) == reason
     silent = [{**rule, "labels": []} for rule in call(eva.service.workers["pumps"], lambda desk: rule_list(desk.state))]
-    monkeypatch.setattr("evolabel.server.pages.rule_rows.rule_list", lambda state: silent)
-    monkeypatch.setattr("evolabel.server.pages.rule_rows.label_parts", lambda state: shares)
+    monkeypatch.setattr("evolabel.server.pages.rules.rule_list", lambda state: silent)
+    monkeypatch.setattr("evolabel.server.pages.rules.label_parts", lambda state: shares)
     page = eva.get("/p/pumps/rules").text
     said = set(re.findall('<li class="quiet">no label now: (.*?)</li>', page))
     others, whole = "other parts of the model answer", "the whole model predicts otherwise here"

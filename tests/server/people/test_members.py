@@ -11,13 +11,12 @@ from evolabel.server.app import create_app
 from evolabel.server.log.engines import read_url
 from evolabel.server.log.schema import LOG, TOKEN
 from evolabel.server.log.times import DAY
-from evolabel.server.people.accounts import describe_people, set_disabled
-from evolabel.server.people.first_token import create_token
+from evolabel.server.people.accounts import create_token, describe_people, set_disabled
 from evolabel.server.people.invites import create_invite
 from evolabel.server.people.tokens import end_of_token
-from evolabel.server.project import verbs
-from evolabel.server.project.annotators import weigh_annotator
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
+from evolabel.server.project.operations import weigh_annotator
 from evolabel.server.project.service import Service
 from server.conftest import on_sqlite
 from server.pumps import call, new_project, samples, seal, send
@@ -274,7 +273,7 @@ def test_a_weight_is_recorded_and_replayed(database, start):
             continue
         labels, number = result["question"]["labels"], result["number"]
         for person in (anna, bob):
-            call(worker, verbs.give_answer, number, {label: truth[label] for label in labels}, Origin(person))
+            call(worker, operations.give_answer, number, {label: truth[label] for label in labels}, Origin(person))
         asked += 1
         if asked == 5:
             weighted = operator("PATCH", f"{P}/members/bob", {"weight": 0.0})

@@ -10,7 +10,7 @@ from evolabel.errors import ParameterError
 from evolabel.server.log.schema import AUDIT, INVITE, SESSION
 from evolabel.server.people import passwords, sessions
 from evolabel.server.people.invites import create_invite
-from evolabel.server.people.sign_in_limits import SignInLimits
+from evolabel.server.people.passwords import SignInLimits
 from server.signed_in import PASSWORD, add_person, browser, post, refuse_audits, session_of
 
 COST = passwords._COST  # before it is lowered for tests

@@ -7,16 +7,14 @@ import pytest
 
 from evolabel.active import ActiveLearner
 from evolabel.errors import DataError, StateError
-from evolabel.server.log.blobs import read_blob
-from evolabel.server.log.log import find_kinds
+from evolabel.server.log.records import find_kinds, read_blob
 from evolabel.server.log.snapshots import snapshot_seals
-from evolabel.server.project import acts, reading, verbs
-from evolabel.server.project.acts import LaterActsError, MovedError, plan_undo
-from evolabel.server.project.desk import Origin, TornError
+from evolabel.server.project import operations, reading, rule_edits
+from evolabel.server.project.batch import Origin, TornError
+from evolabel.server.project.operations import ConflictError, UnknownError
+from evolabel.server.project.rule_edits import LaterActsError, MovedError, acts_since, plan_undo, undo_act, undo_cost
 from evolabel.server.project.rule_list import life_of, rule_list, show_rule
 from evolabel.server.project.training import replace_model
-from evolabel.server.project.undo import acts_since, undo_act, undo_cost
-from evolabel.server.project.verbs import ConflictError, UnknownError
 from server.conftest import on_sqlite
 from server.project.test_model import trained_file
 from server.pumps import ANNA, call, proven, run, samples, seal
@@ -36,7 +34,7 @@ def worker(sqlite, start):
 def train(worker, n=90, seed=0):
     """Send samples whose labels are known, in one request; 80 make the first rules."""
     known = [{**sample, "id": f"k{seed}{sample['id']}", "y": y} for sample, y in samples(n, seed)]
-    call(worker, verbs.send_samples, known, ANNA)
+    call(worker, operations.send_samples, known, ANNA)
 
 
 def more(worker, seed=1, n=12):
@@ -44,8 +42,8 @@ def more(worker, seed=1, n=12):
 
 
 def act(worker, kind, payload):
-    call(worker, acts.prepare_act, kind, payload, EVA)
-    return call(worker, acts.act, kind, payload, EVA)
+    call(worker, rule_edits.prepare_act, kind, payload, EVA)
+    return call(worker, rule_edits.act, kind, payload, EVA)
 
 
 def learner_seal(worker):
@@ -120,24 +118,24 @@ def test_refused_acts_change_nothing(worker):
         ("rule.renamed", {"rule": rule, "name": "7"}, DataError),
     ):
         with pytest.raises(error):
-            call(worker, acts.act, kind, payload, EVA)
+            call(worker, rule_edits.act, kind, payload, EVA)
     with pytest.raises(MovedError):
-        call(worker, acts.act, "rule.locked", {"rule": rule}, EVA, 0)
+        call(worker, rule_edits.act, "rule.locked", {"rule": rule}, EVA, 0)
     assert (worker.head.seq, seal(worker)) == before
 
 
 def test_a_key_stands_for_one_act(worker):
     origin = Origin(3, "key:3:a", b"1" * 32)
-    first, again = (call(worker, acts.act, "rule.added", LOW, origin) for _ in range(2))
+    first, again = (call(worker, rule_edits.act, "rule.added", LOW, origin) for _ in range(2))
     assert again == {**first, "replayed": True}
     with pytest.raises(ConflictError, match="used for another body"):
-        call(worker, acts.act, "rule.added", LOW, Origin(3, "key:3:a", b"2" * 32))
+        call(worker, rule_edits.act, "rule.added", LOW, Origin(3, "key:3:a", b"2" * 32))
 
 
 def test_an_act_in_the_warm_up_is_refused_while_too_few_are_answered(sqlite, start):
     worker = start(sqlite).workers["pumps"]
     with pytest.raises(Exception, match=r"10|trained"):
-        call(worker, acts.act, "rule.added", LOW, EVA)
+        call(worker, rule_edits.act, "rule.added", LOW, EVA)
     assert worker.is_ready
 
 
@@ -186,7 +184,12 @@ def test_a_replay_keeps_what_was_asked_paid_and_answered(worker):
     deleted = act(worker, "rule.deleted", {"rule": min(numbers(worker))})
     more(worker)
     train(worker, 10, seed=5)
-    call(worker, verbs.send_samples, [{**sample, "id": f"o{sample['id']}"} for sample, _ in samples(10, seed=7)], ANNA)
+    call(
+        worker,
+        operations.send_samples,
+        [{**sample, "id": f"o{sample['id']}"} for sample, _ in samples(10, seed=7)],
+        ANNA,
+    )
     facts = call(worker, lambda desk: desk.state.facts())
     counts = call(worker, lambda desk: (desk.state.learner.bucket.seen, desk.state.learner.bucket.asked))
     open_before = set(call(worker, lambda desk: set(desk.state.learner.pending)))
@@ -261,10 +264,10 @@ def test_an_act_is_not_undone_in_another_model(worker):
 
 
 def test_the_number_of_the_last_act_is_found_without_reading_payloads(worker, monkeypatch):
-    assert call(worker, acts.last_act_of) == 0
+    assert call(worker, rule_edits.last_act_of) == 0
     locked = act(worker, "rule.locked", {"rule": min(numbers(worker))})
-    monkeypatch.setattr("evolabel.server.log.log.read_record", None)
-    assert call(worker, acts.last_act_of) == locked["seq"]
+    monkeypatch.setattr("evolabel.server.log.records.read_record", None)
+    assert call(worker, rule_edits.last_act_of) == locked["seq"]
 
 
 def in_one_batch_that_breaks(worker, change):
@@ -281,7 +284,7 @@ def in_one_batch_that_breaks(worker, change):
     worker.submit(wait)
     taken.wait(30)
     sent = [{**sample, "id": f"b{sample['id']}"} for sample, _ in samples(3, seed=8)]
-    worker.submit(lambda desk: verbs.send_samples(desk, sent, ANNA))
+    worker.submit(lambda desk: operations.send_samples(desk, sent, ANNA))
     thread = threading.Thread(target=lambda: results.append(change()))
     thread.start()
     while worker.waiting < 2:

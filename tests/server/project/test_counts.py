@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
 from evolabel.server.ops.verify import verify_database
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import reading, verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations, reading
+from evolabel.server.project.batch import Origin
 from server.conftest import on_sqlite
 from server.pumps import call, samples, send
 from server.signed_in import add_person, ask, browser
@@ -60,8 +60,8 @@ def answer_twice(service, n, disputed):
     ask(service, n)
     for place, (number, question) in enumerate(list(worker.state.open.items())):
         label = question.labels[0]
-        call(worker, verbs.give_answer, number, {label: True}, Origin(anna))
-        call(worker, verbs.give_answer, number, {label: place >= disputed}, Origin(bob))
+        call(worker, operations.give_answer, number, {label: True}, Origin(anna))
+        call(worker, operations.give_answer, number, {label: place >= disputed}, Origin(bob))
     call(worker, lambda desk: None)
     return worker
 
@@ -84,7 +84,7 @@ def test_a_third_person_is_compared_with_both(service):
     worker = answer_twice(service, 15, 3)
     carol = add_person(service, "carol")
     for number, question in list(worker.state.open.items()):
-        call(worker, verbs.give_answer, number, {question.labels[0]: True}, Origin(carol))
+        call(worker, operations.give_answer, number, {question.labels[0]: True}, Origin(carol))
     places = Places(service)
     members = {name: places.member(name) for name in ("anna", "bob", "carol")}
     found = {name: (member["agreed"], member["compared"]) for name, member in members.items()}
@@ -94,16 +94,16 @@ def test_a_third_person_is_compared_with_both(service):
 @on_sqlite
 def test_answers_that_were_taken_back_and_unsure_ones_are_not_compared(service):
     worker, anna, bob = service.workers["pumps"], add_person(service, "anna"), add_person(service, "bob")
-    call(worker, verbs.change_settings, {"hold_seconds": 3600}, Origin(bob))
+    call(worker, operations.change_settings, {"hold_seconds": 3600}, Origin(bob))
     number, _ = ask(service)
     both = {"leak": True, "wear": True}
-    call(worker, verbs.give_answer, number, both, Origin(anna))
-    call(worker, verbs.give_answer, number, {"leak": None, "wear": False}, Origin(bob))
+    call(worker, operations.give_answer, number, both, Origin(anna))
+    call(worker, operations.give_answer, number, {"leak": None, "wear": False}, Origin(bob))
     places = Places(service)
     assert (places.member("anna")["agreed"], places.member("anna")["compared"]) == (0, 1)
-    call(worker, verbs.give_answer, number, both, Origin(bob))
+    call(worker, operations.give_answer, number, both, Origin(bob))
     assert (places.member("anna")["agreed"], places.member("anna")["compared"]) == (2, 2)
-    call(worker, verbs.withdraw, number, Origin(bob))
+    call(worker, operations.withdraw, number, Origin(bob))
     assert places.member("anna")["agreement"] is None
 
 
@@ -119,7 +119,7 @@ def busy_day(service):
     labels = {number: worker.state.open[number].labels for number in numbers}
 
     def give(number, who, y):
-        call(worker, verbs.give_answer, number, dict.fromkeys(labels[number], y), who)
+        call(worker, operations.give_answer, number, dict.fromkeys(labels[number], y), who)
 
     call(worker, reading.next_question, worker.leases, anna.actor_id, {numbers[0]})  # skipped
     for number in numbers[1:7]:
@@ -128,17 +128,19 @@ def busy_day(service):
         give(number, bob, True)  # closed
     give(numbers[4], bob, False)  # disputed, and open
     for _ in range(8):
-        call(worker, verbs.set_paused, omar, paused=True)
-        call(worker, verbs.set_paused, omar, paused=False)
-    call(worker, verbs.change_settings, {"hold_seconds": 3600}, omar)
+        call(worker, operations.set_paused, omar, paused=True)
+        call(worker, operations.set_paused, omar, paused=False)
+    call(worker, operations.change_settings, {"hold_seconds": 3600}, omar)
     give(numbers[7], anna, True)
     give(numbers[7], anna, False)  # changed
     give(numbers[8], anna, True)
-    call(worker, verbs.withdraw, numbers[8], anna)  # taken back
-    call(worker, verbs.refuse, numbers[9], None, anna)
+    call(worker, operations.withdraw, numbers[8], anna)  # taken back
+    call(worker, operations.refuse, numbers[9], None, anna)
     give(numbers[1], anna, False)  # corrected
-    call(worker, verbs.give_answer, numbers[2], dict.fromkeys(labels[numbers[2]]), anna)  # corrected to: cannot decide
-    call(worker, verbs.late_labels, numbers[10], {"leak": True}, omar)
+    call(
+        worker, operations.give_answer, numbers[2], dict.fromkeys(labels[numbers[2]]), anna
+    )  # corrected to: cannot decide
+    call(worker, operations.late_labels, numbers[10], {"leak": True}, omar)
     for sample, _ in samples(10, seed=3):
         send(worker, {"x": sample["x"]})
     stand = [numbers[1], *numbers[3:8]]
@@ -177,10 +179,10 @@ def test_a_day_of_answers_is_on_one_page_of_events(service):
     expected = busy_day(service)
     omar = Origin(add_person(service, "omar", "operator"))
     for _ in range(55):
-        call(worker, verbs.set_paused, omar, paused=True)
-        call(worker, verbs.set_paused, omar, paused=False)
+        call(worker, operations.set_paused, omar, paused=True)
+        call(worker, operations.set_paused, omar, paused=False)
     number = next(iter(worker.state.open))
-    call(worker, verbs.give_answer, number, {"leak": True}, Origin(add_person(service, "bob")))
+    call(worker, operations.give_answer, number, {"leak": True}, Origin(add_person(service, "bob")))
     places, found, path = Places(service), {"anna": 0, "bob": 0}, "/events"
     while path:
         for name in found:
@@ -216,7 +218,7 @@ def test_questions_and_samples_are_the_same_numbers_everywhere(service):
 @on_sqlite
 def test_the_answers_taught_for_a_label_are_the_same_number_everywhere(service, monkeypatch):
     busy_day(service)
-    monkeypatch.setattr("evolabel.server.project.lately._MOST_CLOSED", 2)  # questions of the trend
+    monkeypatch.setattr("evolabel.server.project.health._MOST_CLOSED", 2)  # questions of the trend
     places = Places(service)
     by_api = {}
     for row in places.api("/stats/labels")["rows"]:

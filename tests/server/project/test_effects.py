@@ -8,14 +8,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 from evolabel.server.app import create_app
-from evolabel.server.log.log import NewRecord, Record
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import effects, verbs
-from evolabel.server.project.comparing import compare
-from evolabel.server.project.desk import Origin
-from evolabel.server.project.effect_rows import effects_of, store_effect
-from evolabel.server.project.effects import Effects
-from evolabel.server.project.responses import cells_before
+from evolabel.server.log.records import NewRecord, Record
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import effects, operations
+from evolabel.server.project.batch import Origin
+from evolabel.server.project.effects import Effects, effects_of, store_effect
+from evolabel.server.project.sample_rows import cells_before
+from evolabel.server.project.trials import compare
 from server.conftest import on_sqlite
 from server.pumps import ANNA, BOB, call, run, samples, seal, send
 from server.signed_in import add_person
@@ -58,18 +57,18 @@ def test_an_answer_on_trial_and_when_it_was_taught(database, start):
     stream = iter(samples(400))
     run(worker, [next(stream) for _ in range(60)], BOB)
     drain(worker)
-    call(worker, verbs.change_settings, {"hold_seconds": 60}, ANNA)
+    call(worker, operations.change_settings, {"hold_seconds": 60}, ANNA)
     number, answers = asked(worker, stream)
     before = call(worker, lambda desk: copy.deepcopy(desk.state))
     sealed = seal(worker)
-    call(worker, verbs.give_answer, number, answers, Origin(person))
+    call(worker, operations.give_answer, number, answers, Origin(person))
     will = known(worker, number, final=False)
     assert seal(worker) != sealed  # the answer is in the state, but
     assert (
         call(worker, lambda desk: desk.state.learner.checksum()) == before.learner.checksum()
     )  # nothing was taught by it
     assert will["labels"] == {}
-    call(worker, verbs.change_settings, {"hold_seconds": 0}, ANNA)
+    call(worker, operations.change_settings, {"hold_seconds": 0}, ANNA)
     did = known(worker, number, final=True)
     after = call(worker, lambda desk: copy.deepcopy(desk.state))
     with service.reader.connect() as connection:
@@ -102,7 +101,7 @@ def test_without_a_hold_the_copy_of_before_is_used(sqlite, start):
     run(worker, [next(stream) for _ in range(60)])
     drain(worker)
     number, answers = asked(worker, stream)
-    call(worker, verbs.give_answer, number, answers, ANNA)
+    call(worker, operations.give_answer, number, answers, ANNA)
     assert known(worker, number, final=True)["of"] >= 50  # the samples that the copy from before has seen
 
 
@@ -114,10 +113,10 @@ def test_the_route_shows_it_to_those_who_have_answered(sqlite, start):
     number, answers = asked(worker, samples(200))
     path = f"/api/v1/projects/pumps/questions/{number}/effect"
     assert client.get(path).status_code == 204
-    call(worker, verbs.give_answer, number, answers, BOB)
+    call(worker, operations.give_answer, number, answers, BOB)
     assert known(worker, number, final=False)
     assert client.get(path).status_code == 204  # of another person
-    call(worker, verbs.give_answer, number, answers, Origin(person))
+    call(worker, operations.give_answer, number, answers, Origin(person))
     assert known(worker, number, final=False)
     assert client.get(path).json()["final"] is False
     assert client.get(path.replace(f"/{number}/", "/999/")).status_code == 404
@@ -139,7 +138,7 @@ def test_effects_are_left_out_while_the_worker_is_busy(sqlite, start):
     worker = service.workers["pumps"]
     worker.effects._is_busy = lambda: True
     number, answers = asked(worker, samples(200))
-    call(worker, verbs.give_answer, number, answers, ANNA)
+    call(worker, operations.give_answer, number, answers, ANNA)
     assert worker.effects._tasks.empty()
     assert worker.effects.find([number]) == {}
 

@@ -12,8 +12,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.table_lines import csv_line, csv_lines
 from evolabel.active import ActiveLearner
 from evolabel.server.log.schema import AUDIT
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import verbs
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations
 from server.http.test_http import P, serving
 from server.listening import listening
 from server.pumps import ANNA, call, run, samples, send
@@ -28,7 +28,7 @@ def service(sqlite, start):
     worker = service.workers["pumps"]
     run(worker, samples(40))
     number = next(r["number"] for s, _ in samples(60, seed=1) if (r := send(worker, {"x": s["x"]}))["question"])
-    call(worker, verbs.refuse, number, "=1+1", ANNA)
+    call(worker, operations.refuse, number, "=1+1", ANNA)
     return service
 
 

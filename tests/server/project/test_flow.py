@@ -7,16 +7,16 @@ import pytest
 from evolabel.errors import DataError, ParameterError
 from evolabel.server.log.activity import read_activity
 from evolabel.server.log.engines import reading_engine
-from evolabel.server.log.log import LogError, find_kinds
 from evolabel.server.log.projects import find_project
-from evolabel.server.ops.rebuilding import rebuild_project
+from evolabel.server.log.records import LogError, find_kinds
+from evolabel.server.ops.maintenance import rebuild_project
 from evolabel.server.ops.verify import verify_project
-from evolabel.server.project import reading, verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations, reading
+from evolabel.server.project.batch import Origin
+from evolabel.server.project.operations import ConflictError, UnknownError
 from evolabel.server.project.replay import restore
 from evolabel.server.project.sample_rows import responses_to
 from evolabel.server.project.settings import Label
-from evolabel.server.project.verbs import ConflictError, UnknownError
 from server.conftest import on_sqlite
 from server.pumps import ANNA, BOB, call, new_project, proven, run, samples, seal, send
 
@@ -40,7 +40,7 @@ def test_the_check_counts_the_budget_from_the_log_alone(database, start):
     service = start(database)
     worker = service.workers["pumps"]
     run(worker, samples(60))
-    call(worker, verbs.change_settings, {"budget": 0.1}, ANNA)
+    call(worker, operations.change_settings, {"budget": 0.1}, ANNA)
     run(worker, [({**sample, "id": f"t{sample['id']}"}, y) for sample, y in samples(60, seed=1)])
     with service.reader.connect() as connection:
         found = proven(connection)
@@ -63,13 +63,13 @@ def test_a_key_stands_for_one_body(sqlite, start):
     worker = start(sqlite).workers["pumps"]
     batch = [{"x": s["x"]} for s, _ in samples(3)]
     origin = Origin(1, "key:a", b"1" * 32)
-    first = call(worker, verbs.send_samples, batch, origin)
-    again = call(worker, verbs.send_samples, batch, origin)
+    first = call(worker, operations.send_samples, batch, origin)
+    again = call(worker, operations.send_samples, batch, origin)
     assert again["replayed"]
     assert not first["replayed"]
     assert again["results"] == first["results"]
     with pytest.raises(ConflictError, match="used for another body"):
-        call(worker, verbs.send_samples, batch, Origin(1, "key:a", b"2" * 32))
+        call(worker, operations.send_samples, batch, Origin(1, "key:a", b"2" * 32))
     assert call(worker, reading.show_project)["samples"] == 3
 
 
@@ -80,21 +80,21 @@ def test_a_refused_request_changes_nothing(sqlite, start):
     good = {"x": {"pressure": 1.0}}
     for bad in ({"x": {"presure": 1.0}}, {"x": [1.0]}, {"x": {"pressure": "high"}}, {"x": {"flow": True}}):
         with pytest.raises(DataError):
-            call(worker, verbs.send_samples, [good, bad], ANNA)
+            call(worker, operations.send_samples, [good, bad], ANNA)
     with pytest.raises(DataError, match="there is no label 'leek'"):
-        call(worker, verbs.give_answer, 2, {"leek": True}, ANNA)
+        call(worker, operations.give_answer, 2, {"leek": True}, ANNA)
     with pytest.raises(UnknownError):
-        call(worker, verbs.give_answer, 999, {"leak": True}, ANNA)
+        call(worker, operations.give_answer, 999, {"leak": True}, ANNA)
     assert (seal(worker), worker.head) == before
 
 
 def test_answers_of_two_people_who_differ_wait_for_a_third(sqlite, start):
     worker = start(sqlite, min_answers=2).workers["pumps"]
     number = next(r["number"] for s, _ in samples(9) if (r := send(worker, s))["question"])
-    call(worker, verbs.give_answer, number, {"leak": True, "wear": False}, ANNA)
-    call(worker, verbs.give_answer, number, {"leak": False, "wear": False}, BOB)
+    call(worker, operations.give_answer, number, {"leak": True, "wear": False}, ANNA)
+    call(worker, operations.give_answer, number, {"leak": False, "wear": False}, BOB)
     assert number in worker.state.open
-    call(worker, verbs.give_answer, number, {"leak": True, "wear": False}, Origin(3))
+    call(worker, operations.give_answer, number, {"leak": True, "wear": False}, Origin(3))
     call(worker, reading.show_project)
     assert number not in worker.state.open
 
@@ -104,14 +104,14 @@ def test_an_answer_can_be_taken_back_until_it_is_final(sqlite, start):
     results = [send(worker, s) for s, _ in samples(40)]
     numbers = [r["number"] for r in results if r["question"]]
     first = numbers[0]
-    call(worker, verbs.give_answer, first, {"leak": True}, ANNA)
-    call(worker, verbs.withdraw, first, ANNA)
-    call(worker, verbs.give_answer, first, {"leak": False}, ANNA)
+    call(worker, operations.give_answer, first, {"leak": True}, ANNA)
+    call(worker, operations.withdraw, first, ANNA)
+    call(worker, operations.give_answer, first, {"leak": False}, ANNA)
     for number in numbers[1:6]:
-        call(worker, verbs.give_answer, number, {"leak": False}, ANNA)
+        call(worker, operations.give_answer, number, {"leak": False}, ANNA)
     with pytest.raises(ConflictError, match="final"):
-        call(worker, verbs.withdraw, first, ANNA)
-    late = call(worker, verbs.give_answer, first, {"leak": True}, ANNA)
+        call(worker, operations.withdraw, first, ANNA)
+    late = call(worker, operations.give_answer, first, {"leak": True}, ANNA)
     assert late["late"]
     assert late["status"] == "correction"
 
@@ -125,8 +125,8 @@ def test_limits_hold_questions_back_and_nothing_is_paid(sqlite, start):
     shown = call(worker, reading.show_project)
     assert (shown["asked"], shown["cost"], shown["open"]) == (2, 4, 2)
     assert worker.state.learner.ledger.questions_held > 0
-    call(worker, verbs.set_paused, ANNA, paused=True)
-    call(worker, verbs.give_answer, next(iter(worker.state.open)), {"leak": True, "wear": True}, ANNA)
+    call(worker, operations.set_paused, ANNA, paused=True)
+    call(worker, operations.give_answer, next(iter(worker.state.open)), {"leak": True, "wear": True}, ANNA)
     assert send(worker, {"x": {"pressure": 3.0}}).get("held") in (None, "paused")
 
 
@@ -134,16 +134,16 @@ def test_late_labels_train_the_model_once(sqlite, start):
     worker = start(sqlite).workers["pumps"]
     run(worker, samples(60))
     sample = {"id": "late", "x": {"pressure": -1.0, "flow": 0.0}}
-    call(worker, verbs.set_paused, ANNA, paused=True)
+    call(worker, operations.set_paused, ANNA, paused=True)
     number = send(worker, sample)["number"]
     before = seal(worker)
-    first = call(worker, verbs.late_labels, number, {"leak": True}, ANNA)
+    first = call(worker, operations.late_labels, number, {"leak": True}, ANNA)
     after = seal(worker)
-    again = call(worker, verbs.late_labels, number, {"leak": True}, ANNA)
+    again = call(worker, operations.late_labels, number, {"leak": True}, ANNA)
     assert (first["learned"], again["learned"]) == (1, 1)
     assert before != after == seal(worker)
     with pytest.raises(ConflictError, match="other labels"):
-        call(worker, verbs.late_labels, number, {"leak": False}, ANNA)
+        call(worker, operations.late_labels, number, {"leak": False}, ANNA)
 
 
 def test_blind_people_see_a_prediction_after_their_answer(sqlite, start):
@@ -152,7 +152,7 @@ def test_blind_people_see_a_prediction_after_their_answer(sqlite, start):
     hidden = call(worker, reading.show_sample, number, 1, sees_all=False)
     assert hidden["hidden"]
     assert "prediction" not in hidden
-    call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
+    call(worker, operations.give_answer, number, {"leak": True}, ANNA)
     assert "prediction" in call(worker, reading.show_sample, number, 1, sees_all=False)
     assert "prediction" not in call(worker, reading.show_sample, number, 2, sees_all=False)
     assert "prediction" in call(worker, reading.show_sample, number, 2, sees_all=True)
@@ -192,7 +192,7 @@ def test_a_sample_without_any_value_is_counted_and_never_asked_about(sqlite, sta
     assert (empty["number"], empty["question"]) == (31, None)
     following = send(worker, {"id": "next", "x": {"pressure": 1.0}})
     assert following["number"] == 32
-    call(worker, verbs.give_answer, 32, {"leak": True, "wear": True}, ANNA)
+    call(worker, operations.give_answer, 32, {"leak": True, "wear": True}, ANNA)
     with service.reader.connect() as connection:
         assert proven(connection).samples == 32
 
@@ -202,26 +202,28 @@ def test_labels_are_added_and_retired_mid_stream(database, start):
     service = start(database)
     worker = service.workers["pumps"]
     run(worker, samples(60))
-    added = call(worker, verbs.add_label, Label("noise", "Noise"), ANNA)
-    assert added == call(worker, verbs.add_label, Label("noise", "Noise"), ANNA) == {"name": "noise", "position": 3}
+    added = call(worker, operations.add_label, Label("noise", "Noise"), ANNA)
+    assert (
+        added == call(worker, operations.add_label, Label("noise", "Noise"), ANNA) == {"name": "noise", "position": 3}
+    )
     with pytest.raises(ConflictError, match="already"):
-        call(worker, verbs.add_label, Label("noise", "Another"), ANNA)
+        call(worker, operations.add_label, Label("noise", "Another"), ANNA)
     results = [send(worker, {"id": f"n{i}", "x": s["x"]}) for i, (s, _) in enumerate(samples(40, seed=2))]
     assert set(results[0]["prediction"]) == {"leak", "wear", "noise"}
     asked = {label for r in results if r["question"] for label in r["question"]["labels"]}
     assert "noise" in asked
     number = next(r["number"] for r in results if r["question"])
-    call(worker, verbs.give_answer, number, {"noise": True, "leak": False}, ANNA)
-    call(worker, verbs.retire_label, "wear", ANNA)
-    call(worker, verbs.retire_label, "wear", ANNA)
+    call(worker, operations.give_answer, number, {"noise": True, "leak": False}, ANNA)
+    call(worker, operations.retire_label, "wear", ANNA)
+    call(worker, operations.retire_label, "wear", ANNA)
     later = [send(worker, {"id": f"m{i}", "x": s["x"]}) for i, (s, _) in enumerate(samples(60, seed=3))]
     assert any(r["question"] for r in later)
     assert all("wear" not in r["question"]["labels"] for r in later if r["question"])
     with pytest.raises(UnknownError, match="there is no label 'weer'"):
-        call(worker, verbs.retire_label, "weer", ANNA)
-    call(worker, verbs.retire_label, "leak", ANNA)
+        call(worker, operations.retire_label, "weer", ANNA)
+    call(worker, operations.retire_label, "leak", ANNA)
     with pytest.raises(ConflictError, match="last label"):
-        call(worker, verbs.retire_label, "noise", ANNA)
+        call(worker, operations.retire_label, "noise", ANNA)
     with service.reader.connect() as connection:
         found = proven(connection)
     assert found.replay.seal == call(worker, lambda desk: desk.state.seal())
@@ -239,7 +241,7 @@ def test_the_same_answer_with_another_note_is_the_next_revision(sqlite, start):
         if (result := send(worker, sample))["question"]
     )
     for note, replayed in (("loud", False), ("loud", True), ("loud at night", False), (None, False)):
-        assert call(worker, verbs.give_answer, number, answers, ANNA, note=note)["replayed"] == replayed
+        assert call(worker, operations.give_answer, number, answers, ANNA, note=note)["replayed"] == replayed
     with service.reader.connect() as connection:
         (last,) = responses_to(connection, worker.project.id, number)
     assert (last.revision, last.note) == (3, None)
@@ -255,8 +257,8 @@ def test_a_text_that_is_no_choice_is_said_once(sqlite, start):
 def test_a_correction_and_an_answer_of_another_tool_could_see_the_prediction(sqlite, start):
     worker = start(sqlite, min_answers=1).workers["pumps"]
     (number,) = [r["number"] for r in (send(worker, s) for s, _ in samples(4)) if r["question"]][:1]
-    call(worker, verbs.give_answer, number, {"leak": True, "wear": True}, ANNA)
-    call(worker, verbs.give_answer, number, {"leak": False, "wear": True}, ANNA)
+    call(worker, operations.give_answer, number, {"leak": True, "wear": True}, ANNA)
+    call(worker, operations.give_answer, number, {"leak": False, "wear": True}, ANNA)
     with worker.reading() as connection:
         found = find_kinds(connection, worker.project.id, ("answer", "correction"))
     said = {record.entry.kind: record.entry.payload["saw_prediction"] for record in found}
@@ -265,9 +267,9 @@ def test_a_correction_and_an_answer_of_another_tool_could_see_the_prediction(sql
 
 def test_retired_labels_are_not_offered_in_messages(sqlite, start):
     worker = start(sqlite).workers["pumps"]
-    call(worker, verbs.retire_label, "leak", ANNA)
+    call(worker, operations.retire_label, "leak", ANNA)
     with pytest.raises(DataError, match="the labels are wear"):
-        call(worker, verbs.late_labels, 1, {"rust": True}, ANNA)
+        call(worker, operations.late_labels, 1, {"rust": True}, ANNA)
 
 
 def test_a_command_is_no_stop_of_the_service(sqlite, start):
@@ -292,6 +294,6 @@ def test_the_criteria_of_a_project_are_those_it_names(sqlite, start):
     names = call(worker, lambda desk: [criterion.name for criterion in desk.state.learner.strategy.criteria])
     assert names == ["novelty", "ambiguity"]
     with pytest.raises(ConflictError, match="criteria is fixed"):
-        call(worker, verbs.change_settings, {"criteria": ""}, ANNA)
+        call(worker, operations.change_settings, {"criteria": ""}, ANNA)
     with pytest.raises(ParameterError, match="charm"):
         service.create_project(new_project(criteria="charm")._replace(slug="others"))

@@ -11,16 +11,16 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from evolabel.cli.app import run_command
 from evolabel.errors import StateError
 from evolabel.server.log.engines import read_url
-from evolabel.server.log.log import NewRecord, Record, find_kinds
+from evolabel.server.log.records import NewRecord, Record, find_kinds
 from evolabel.server.log.snapshots import snapshot_seals
-from evolabel.server.ops.backup import back_up
+from evolabel.server.ops.maintenance import back_up
 from evolabel.server.ops.verify import verify_database
 from evolabel.server.project import reading
+from evolabel.server.project.learner_changes import change_rules
 from evolabel.server.project.replay import ReplayError, apply_record, restore, versions
-from evolabel.server.project.rule_acts import change_rules
+from evolabel.server.project.rule_edits import undo_act
 from evolabel.server.project.service import Service
 from evolabel.server.project.state import ProjectState
-from evolabel.server.project.undo import undo_act
 from server.project.test_acts import EVA, LOW, act, numbers, shown, train
 from server.project.test_start import forget_snapshots
 from server.pumps import call, run, samples, seal, send

@@ -7,10 +7,10 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import classifier_bytes
-from evolabel.server.log.log import LogError, find_kinds
+from evolabel.server.log.records import LogError, find_kinds
 from evolabel.server.log.schema import BLOB
-from evolabel.server.project import reading, verbs
-from evolabel.server.project.verbs import ConflictError
+from evolabel.server.project import operations, reading
+from evolabel.server.project.operations import ConflictError
 from server.conftest import on_sqlite
 from server.http.test_http import P, serving
 from server.pumps import ANNA, call, proven, run, samples, seal, send
@@ -86,7 +86,7 @@ def test_a_project_starts_trained_by_its_history(served):
     assert low["results"][0]["labels"] == ["leak"]
     assert operator("POST", f"{P}/fit", {}).json()["type"] == "/problems/already-trained"
     assert operator("POST", f"{P}/history", body).status_code == 409
-    call(worker, verbs.give_answer, asked[0]["number"], {"leak": True}, ANNA)  # a question from before the fit
+    call(worker, operations.give_answer, asked[0]["number"], {"leak": True}, ANNA)  # a question from before the fit
     run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
     assert replayed(service) == seal(worker)
 
@@ -133,7 +133,7 @@ def test_a_model_is_replaced_by_a_file(served):
     assert done.json()["seal"] == seal(worker) != done.json()["seal_before"]
     after = call(worker, reading.show_project)
     assert {**after, "seq": 0} == {**shown, "seq": 0}
-    call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
+    call(worker, operations.give_answer, number, {"leak": True}, ANNA)
     run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
     assert replayed(service) == seal(worker)
 
@@ -172,7 +172,7 @@ def test_a_file_that_is_not_taken_is_not_kept(served, monkeypatch):
 
 def test_rules_of_another_model_have_another_etag(served):
     service, senders = served
-    call(service.workers["pumps"], verbs.send_samples, [{**s, "y": y} for s, y in samples(90)], ANNA)
+    call(service.workers["pumps"], operations.send_samples, [{**s, "y": y} for s, y in samples(90)], ANNA)
     read = senders["expert"]("GET", f"{P}/rules")
     rule = read.json()["rules"][0]["rule"]
     assert put(senders["admin"], trained_file()).status_code == 200

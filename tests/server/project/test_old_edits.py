@@ -3,10 +3,10 @@
 import pytest
 
 from evolabel.errors import StateError
-from evolabel.server.log.log import NewRecord, Record
-from evolabel.server.project import acts
+from evolabel.server.log.records import NewRecord, Record
+from evolabel.server.project import rule_edits
+from evolabel.server.project.learner_changes import conditions_of, present_rules
 from evolabel.server.project.replay import apply_record
-from evolabel.server.project.rule_acts import conditions_of, present_rules
 from server.project.test_acts import numbers, train
 from server.pumps import call
 
@@ -59,7 +59,7 @@ def test_the_undo_of_the_edit_deletes_the_written_rule(edited):
     contents = {"H": {"kind": "f", "shape": [0], "data": ""}}
     inverse = {"kind": "edited", "rule": learned, "name": "", "text": "", "contents": contents}
     payload = {"seq": 900, "way": "inverse", "inverse": inverse, "conditions": CONDITIONS}
-    state, outcome = apply_record(state, record(901, acts.UNDONE, payload))
+    state, outcome = apply_record(state, record(901, rule_edits.UNDONE, payload))
     assert "left_out" not in outcome
     assert written(state) == []
     assert learned in {each.identity for each in state.learner.classifier.rules_}

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from evolabel.errors import EvolabelError
 from evolabel.server.log.engines import read_url
-from evolabel.server.log.log import FIRST_CHAIN, read_records
 from evolabel.server.log.projects import find_project
+from evolabel.server.log.records import FIRST_CHAIN, read_records
 from evolabel.server.log.schema import QUESTION
 from evolabel.server.log.times import HOUR, SECOND
-from evolabel.server.project import acts, verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations, rule_edits
+from evolabel.server.project.batch import Origin
+from evolabel.server.project.learner_changes import RULE_KINDS
 from evolabel.server.project.replay import apply_record
-from evolabel.server.project.rule_acts import RULE_KINDS
+from evolabel.server.project.rule_edits import undo_act, undo_cost
 from evolabel.server.project.rule_list import rule_list
 from evolabel.server.project.service import Service
-from evolabel.server.project.undo import undo_act, undo_cost
 from evolabel.server.project.worker import Worker
 from server.pumps import new_project, proven, samples, seal
 
@@ -84,21 +84,21 @@ class Rig:
         seen = max(self.worker.state.seen, 1)
         if kind == "samples":
             batch = STREAM[given[0] : given[0] + given[1]]
-            first = self.call(verbs.send_samples, batch, Origin(9))
-            again = self.call(verbs.send_samples, batch, Origin(9))
+            first = self.call(operations.send_samples, batch, Origin(9))
+            again = self.call(operations.send_samples, batch, Origin(9))
             assert again["results"] == first["results"]
         elif kind == "answer":
-            self.call(verbs.give_answer, given[0] % seen + 1, given[2], Origin(given[1]))
+            self.call(operations.give_answer, given[0] % seen + 1, given[2], Origin(given[1]))
         elif kind == "refuse":
-            self.call(verbs.refuse, given[0] % seen + 1, None, Origin(given[1]))
+            self.call(operations.refuse, given[0] % seen + 1, None, Origin(given[1]))
         elif kind == "withdraw":
-            self.call(verbs.withdraw, given[0] % seen + 1, Origin(given[1]))
+            self.call(operations.withdraw, given[0] % seen + 1, Origin(given[1]))
         elif kind == "labels":
-            self.call(verbs.late_labels, given[0] % seen + 1, given[1], Origin(9))
+            self.call(operations.late_labels, given[0] % seen + 1, given[1], Origin(9))
         elif kind == "pause":
-            self.call(verbs.set_paused, Origin(9), paused=given[0])
+            self.call(operations.set_paused, Origin(9), paused=given[0])
         elif kind == "change":
-            self.call(verbs.change_settings, given[0], Origin(9))
+            self.call(operations.change_settings, given[0], Origin(9))
         elif kind == "wait":
             self.now += given[0] * SECOND
         elif kind == "rule":
@@ -122,8 +122,8 @@ class Rig:
             "rule.renamed": {**rule, "name": f"name {other}"},
             "rule.merged": {"one": rule["rule"], "other": known[other % len(known)]},
         }.get(kind, rule)
-        self.call(acts.prepare_act, kind, payload, Origin(7))
-        self.call(acts.act, kind, payload, Origin(7))
+        self.call(rule_edits.prepare_act, kind, payload, Origin(7))
+        self.call(rule_edits.act, kind, payload, Origin(7))
 
     def try_undo(self, seq):
         try:
@@ -219,7 +219,7 @@ def test_replay_limits_budget_and_status(service, chosen, order):
 @settings(max_examples=settings().max_examples // 5, suppress_health_check=[HealthCheck.too_slow])
 def test_replay_with_acts_on_rules(service, known, snapshot_every, order):
     rig = Rig(service, {"snapshot_every": snapshot_every})
-    rig.call(verbs.send_samples, KNOWN[:known], Origin(9))
+    rig.call(operations.send_samples, KNOWN[:known], Origin(9))
     for act in order:
         rig.act(*act)
     check_log(service, rig)

@@ -4,8 +4,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import reading, verbs
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations, reading
 from server.conftest import on_sqlite
 from server.pumps import BOB, call
 from server.signed_in import add_person, ask, browser, post
@@ -91,6 +91,6 @@ def test_drafts_of_closed_questions_and_other_labels_are_refused(service):
     assert client.put(f"{QUESTIONS}/{number}/draft", json={"answers": {"leak": None}}).status_code == 204
     assert client.put(f"{QUESTIONS}/{number}/draft", json={"answers": {"rust": True}}).status_code == 422
     worker = service.workers["pumps"]
-    call(worker, verbs.late_labels, number, {"leak": True}, BOB)
+    call(worker, operations.late_labels, number, {"leak": True}, BOB)
     gone = client.put(f"{QUESTIONS}/{number}/draft", json={"answers": {"leak": True}})
     assert (gone.status_code, gone.json()["type"]) == (409, "/problems/question-closed")

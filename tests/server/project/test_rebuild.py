@@ -5,13 +5,13 @@ import time
 import pytest
 
 from evolabel.errors import DataError
-from evolabel.server.log.log import find_kinds
-from evolabel.server.project import reading, verbs
+from evolabel.server.log.records import find_kinds
+from evolabel.server.project import operations, reading
 from evolabel.server.project.rebuild import Amendments, RebuildPlan, rebuild_model
+from evolabel.server.project.rule_edits import undo_act
 from evolabel.server.project.rule_list import rule_list
 from evolabel.server.project.settings import Label
 from evolabel.server.project.training import add_history, fit_planned, plan_fit, take_fitted
-from evolabel.server.project.undo import undo_act
 from server.http.test_http import P, serving
 from server.project.test_acts import EVA, act, in_one_batch_that_breaks, numbers
 from server.pumps import ANNA, BOB, call, proven, run, samples, seal, send
@@ -52,8 +52,8 @@ def check(service):
 def test_without_corrections_the_same_model_comes_out(service):
     worker = service.workers["pumps"]
     run(worker, samples(60))
-    call(worker, verbs.add_label, Label("heat"), ANNA)
-    call(worker, verbs.late_labels, 3, {"heat": True}, ANNA)
+    call(worker, operations.add_label, Label("heat"), ANNA)
+    call(worker, operations.late_labels, 3, {"heat": True}, ANNA)
     more = [(s, {**y, "heat": i % 2 == 0}) for i, (s, y) in enumerate(samples(60, seed=1))]
     run(worker, [({"x": s["x"], **({"y": y} if i % 3 else {})}, y) for i, (s, y) in enumerate(more)])
     before, counted = says(worker), counts(worker)
@@ -74,7 +74,7 @@ def test_corrections_count_after_a_rebuild(service):
     for i, (_, truth) in enumerate(stream):
         record = call(worker, reading.show_sample, i + 1, 1, sees_all=True)
         if record["question"]:
-            late = call(worker, verbs.give_answer, i + 1, {"leak": truth["leak"]}, ANNA)
+            late = call(worker, operations.give_answer, i + 1, {"leak": truth["leak"]}, ANNA)
             assert late["late"]
     assert says(worker)["leak"] == wrong
     done = rebuild(service)
@@ -128,8 +128,8 @@ def test_acts_that_do_not_fit_the_rules_any_more_are_left_out_and_named(service)
     worker = service.workers["pumps"]
     stream = [{**sample, "id": f"k{i}", "y": truth} for i, (sample, truth) in enumerate(samples(180))]
     for i in range(0, 180, 3):
-        call(worker, verbs.send_samples, stream[i : i + 2], ANNA)
-        call(worker, verbs.send_samples, stream[i + 2 : i + 3], BOB)
+        call(worker, operations.send_samples, stream[i : i + 2], ANNA)
+        call(worker, operations.send_samples, stream[i + 2 : i + 3], BOB)
     learned = max(numbers(worker))
     lock = act(worker, "rule.locked", {"rule": learned})
     named = act(worker, "rule.renamed", {"rule": learned, "name": "seldom"})
@@ -155,7 +155,7 @@ def test_open_questions_stay_and_can_be_answered(service):
     rebuild(service)
     assert list(worker.state.open) == numbers
     for number in numbers:
-        call(worker, verbs.give_answer, number, {"leak": True}, ANNA)
+        call(worker, operations.give_answer, number, {"leak": True}, ANNA)
     check(service)
 
 
@@ -218,7 +218,7 @@ def test_a_rebuild_that_fails_is_an_event_and_in_the_audit_table(service, sqlite
     def fail(*_):
         raise cause
 
-    monkeypatch.setattr("evolabel.server.http.model.rebuild_model", fail)
+    monkeypatch.setattr("evolabel.server.http.projects.rebuild_model", fail)
     assert senders["admin"]("POST", f"{P}/rebuild", {"cause": "new sensor"}).status_code == 202
     while service.changing:
         time.sleep(0.01)

@@ -8,10 +8,10 @@ import time
 import pytest
 
 from evolabel.server.log.engines import read_url
-from evolabel.server.log.log import find_kinds
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.log.records import find_kinds
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.effects import _closing_now
 from evolabel.server.project.questions import OpenQuestion, Response, closing
 from evolabel.server.project.sample_rows import responses_to
@@ -62,7 +62,7 @@ def at_once(worker, verb_of, people):
 def give(number, labels):
     """Function that returns the verb by which a person answers question `number`: yes, from the second on no."""
     return lambda person: (
-        lambda desk: verbs.give_answer(desk, number, dict.fromkeys(labels, person == 1), Origin(person))
+        lambda desk: operations.give_answer(desk, number, dict.fromkeys(labels, person == 1), Origin(person))
     )
 
 
@@ -136,10 +136,10 @@ def test_an_answer_that_is_held_when_the_question_closes_is_a_correction(sqlite,
     worker, (anna, bob, *_) = service.workers["pumps"], five_people(service)
     ask(service, 6)
     first, *others = worker.state.open
-    call(worker, verbs.give_answer, first, {"leak": True}, Origin(anna))
-    call(worker, verbs.give_answer, first, {"leak": False}, Origin(bob), note="loud")
+    call(worker, operations.give_answer, first, {"leak": True}, Origin(anna))
+    call(worker, operations.give_answer, first, {"leak": False}, Origin(bob), note="loud")
     for number in others:  # the fifth later answer makes the first one final
-        call(worker, verbs.give_answer, number, {"leak": True}, Origin(anna))
+        call(worker, operations.give_answer, number, {"leak": True}, Origin(anna))
     assert closed(worker, first)["annotators"] == ["anna"]
     (kept,) = corrections(worker)
     assert (kept["person"], kept["answers"], kept["note"], kept["revision"]) == (bob, {"leak": 0}, "loud", 2)
@@ -152,12 +152,12 @@ def test_an_answer_that_changes_in_the_batch_that_closes_the_question_is_one_cor
     ask(service, 6)
     first, *others = worker.state.open
     for person in (anna, bob):
-        call(worker, verbs.give_answer, first, {"leak": person == anna}, Origin(person))
+        call(worker, operations.give_answer, first, {"leak": person == anna}, Origin(person))
 
     def one_batch(desk):
         for number in others:  # the fifth later answer makes the first one final
-            verbs.give_answer(desk, number, {"leak": True}, Origin(anna))
-        return verbs.give_answer(desk, first, {"leak": True}, Origin(bob))
+            operations.give_answer(desk, number, {"leak": True}, Origin(anna))
+        return operations.give_answer(desk, first, {"leak": True}, Origin(bob))
 
     assert worker.call(one_batch)["status"] == "correction"
     assert closed(worker, first)["annotators"] == ["anna"]
@@ -169,7 +169,7 @@ def test_a_refusal_beside_an_answer_stays_a_refusal(sqlite, start):
     service = start(sqlite, hold_seconds=0.5)
     worker, people = service.workers["pumps"], five_people(service)
     number, labels = ask(service)
-    answer, refuse = give(number, labels), lambda desk: verbs.refuse(desk, number, None, Origin(people[1]))
+    answer, refuse = give(number, labels), lambda desk: operations.refuse(desk, number, None, Origin(people[1]))
     at_once(worker, lambda person: answer(person) if person == people[0] else refuse, people[:2])
     assert closed(worker, number)["annotators"] == ["anna"]
     assert corrections(worker) == []

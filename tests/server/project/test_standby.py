@@ -10,11 +10,11 @@ from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
 from evolabel.server.http.streams import Streams
-from evolabel.server.log.pen import NotWriterError
-from evolabel.server.people.first_token import create_token
+from evolabel.server.log.writer import NotWriterError
+from evolabel.server.people.accounts import create_token
 from evolabel.server.people.policies import ROUTE_POLICIES
+from evolabel.server.project import operations
 from evolabel.server.project import service as service_module
-from evolabel.server.project import verbs
 from evolabel.server.project.effects import Effects
 from evolabel.server.project.jobs import BusyError
 from evolabel.server.project.replay import ReplayError
@@ -117,8 +117,8 @@ def test_the_standby_shows_at_once_what_the_other_has_stored(pair):
     worker, follower = active.workers["pumps"], standby.readable()["pumps"]
     assert seal(follower) == seal(worker)
     run(worker, samples(60)[40:])
-    call(worker, verbs.add_label, Label("noise"), ANNA)
-    call(worker, verbs.set_paused, ANNA, paused=True)
+    call(worker, operations.add_label, Label("noise"), ANNA)
+    call(worker, operations.set_paused, ANNA, paused=True)
     assert seal(follower) == seal(worker)
     assert follower.head == worker.head
     assert follower.call(lambda desk: (desk.state.seen, desk.state.label_names, desk.state.paused)) == (
@@ -130,7 +130,7 @@ def test_a_verb_that_writes_is_refused_by_a_follower_and_changes_nothing(pair):
     active, standby = pair
     follower = standby.readable()["pumps"]
     with pytest.raises(Exception, match="this server is the standby"):
-        call(follower, verbs.set_paused, ANNA, paused=True)
+        call(follower, operations.set_paused, ANNA, paused=True)
     assert seal(follower) == seal(active.workers["pumps"])
     assert not follower.call(lambda desk: desk.state.paused)
 

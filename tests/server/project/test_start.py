@@ -10,11 +10,11 @@ from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
-from evolabel.server.log.log import LogError
-from evolabel.server.log.pen import Pen
-from evolabel.server.people.first_token import create_token
-from evolabel.server.project import replay, verbs, worker
-from evolabel.server.project.desk import TornError
+from evolabel.server.log.records import LogError
+from evolabel.server.log.writer import Pen
+from evolabel.server.people.accounts import create_token
+from evolabel.server.project import operations, replay, worker
+from evolabel.server.project.batch import TornError
 from evolabel.server.project.jobs import BusyError
 from evolabel.server.project.service import Service
 from server.conftest import on_sqlite
@@ -189,7 +189,7 @@ def test_a_stop_during_a_recovery_finishes_the_jobs_that_were_taken(sqlite, star
     go_on = threading.Event()
     project.submit(lambda desk: go_on.wait(30))
     project.submit(tear)
-    taken = project.submit(lambda desk: verbs.send_samples(desk, [samples(4)[3][0]], ANNA))
+    taken = project.submit(lambda desk: operations.send_samples(desk, [samples(4)[3][0]], ANNA))
     go_on.set()
     assert taken.result(30)["results"][0]["number"] == 4
 
@@ -225,7 +225,7 @@ def test_a_killed_server_serves_the_short_project_before_the_long_one(sqlite, st
     run(service.workers["short"], samples(10))
     for first in range(0, 4000, 500):
         sent = [{**sample, "id": f"{first}-{sample['id']}"} for sample, _ in samples(500, first)]
-        call(service.workers["pumps"], verbs.send_samples, sent, ANNA)
+        call(service.workers["pumps"], operations.send_samples, sent, ANNA)
     service.stop()
     forget_snapshots(sqlite)
     token = create_token(sqlite, "root", None, None, "test")

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from evolabel.server.project.copies import StateView
 from evolabel.server.project.jobs import BusyError
-from evolabel.server.project.view import StateView
 from server.pumps import run, samples, seal, send
 
 

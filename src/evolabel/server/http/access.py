@@ -1,6 +1,8 @@
 """What every route needs: the service, the identity of the sender, the worker of a project, the origin of a request."""
 
 import asyncio
+import base64
+import binascii
 import contextlib
 import hashlib
 import time
@@ -10,20 +12,48 @@ from typing import Any, TypeVar
 from fastapi import Request
 from sqlalchemy import Connection
 
-from evolabel.server.http.credentials import challenge, needed_header, token_in
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.log.pen import NotWriterError, StoreError
 from evolabel.server.log.times import SECOND
-from evolabel.server.people.members import touch_token
+from evolabel.server.log.writer import NotWriterError, StoreError
 from evolabel.server.people.membership import Sender
+from evolabel.server.people.people import touch_token
 from evolabel.server.people.policies import ADMIN, HiddenError, Identity, check_admin, check_role, policy_of, sees_all
-from evolabel.server.people.rates import RateLimit
-from evolabel.server.people.tokens import TokenCheck
-from evolabel.server.project.desk import Origin
+from evolabel.server.people.tokens import RateLimit, TokenCheck
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.follower import check_can_write
 from evolabel.server.project.jobs import Verb
 from evolabel.server.project.service import Service
 from evolabel.server.project.worker import Worker
+
+BASIC = "/ls/"
+"""Beginning of the addresses that take a token as the password of Basic authentication, as Label Studio sends it."""
+
+
+def token_in(request: Request) -> str | None:
+    """Return the token that `request` carries, or None."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    value = value.strip()
+    if scheme.lower() == "bearer":
+        return value or None
+    if scheme.lower() != "basic" or not request.url.path.startswith(BASIC):
+        return None
+    try:
+        return base64.b64decode(value, validate=True).decode().partition(":")[2] or None
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return None
+
+
+def needed_header(request: Request) -> str:
+    """Return what the sender of `request`, which has no valid token, is to do."""
+    if request.url.path.startswith(BASIC):
+        return "give Label Studio a valid token of the role bridge as the password of Basic authentication"
+    return "send the header Authorization: Bearer ev_... with a valid token"
+
+
+def challenge(request: Request) -> dict[str, str]:
+    """Return the header by which a response to `request` asks for a token."""
+    return {"WWW-Authenticate": "Basic" if request.url.path.startswith(BASIC) else "Bearer"}
+
 
 _LONGEST_KEY = 200  # characters
 _UNKNOWN_PER_MINUTE = 600  # requests of an address without a valid token

@@ -1,5 +1,7 @@
-"""What every request passes: an id, the token and the limits before the body, headers of security, one log line."""
+"""What every request passes: an id, limits before the body, headers of security, one log line, the audit table."""
 
+import asyncio
+import functools
 import logging
 import re
 import secrets
@@ -12,7 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel.server.http import problems
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.ops.http_counts import HttpCounts
+from evolabel.server.ops.metrics import HttpCounts
+from evolabel.server.people.audit import write_audit_or_log
+from evolabel.server.project.service import Service
 
 MOST_BODY = 8 * 1024 * 1024  # bytes, by default
 MOST_HEADERS = 64 * 1024  # bytes
@@ -213,3 +217,49 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
+
+
+_API, _PAGE = "/api/v1/projects/{slug}", "/p/{slug}"
+AUDITED_ROUTES = {
+    f"PATCH {_API}": "settings-changed",
+    f"POST {_API}/pause": "paused",
+    f"POST {_API}/resume": "resumed",
+    f"POST {_API}/labels": "label-added",
+    f"DELETE {_API}/labels/{{name}}": "label-retired",
+    f"POST {_API}/rules": "rule-added",
+    f"PUT {_API}/rules/{{rule}}": "rule-edited",
+    f"POST {_API}/rules/merge": "rules-merged",
+    **{f"POST {_API}/rules/{{rule}}/{act}": f"rule-{act}" for act in ("lock", "unlock", "rename", "delete")},
+    f"POST {_API}/acts/{{seq}}/undo": "act-undone",
+    f"POST {_PAGE}/settings": "settings-changed",
+    f"POST {_PAGE}/pause": "paused",
+    f"POST {_PAGE}/resume": "resumed",
+    f"POST {_PAGE}/rules/edit": "rule-edited",
+    f"POST {_PAGE}/rules/{{number}}/{{act}}": "rule-act",
+    f"POST {_PAGE}/acts/{{number}}/undo": "act-undone",
+}
+"""What a request that was carried out is called in the audit table, by method and route."""
+
+
+async def audit_request(service: Service, request: Request, route: str, status: int) -> None:
+    """Write to the audit table of `service`, what `request` to this `route` did, unless `status` is an error.
+
+    A trial without effect (`dry_run`, a preview with 200) is left out, and what was only begun (202).
+    """
+    action = AUDITED_ROUTES.get(f"{request.method} {route}")
+    is_page, is_trial = route.startswith(_PAGE), "dry_run" in request.query_params
+    if action is None or is_trial or status >= 400 or status == 202 or (is_page and status == 200):
+        return
+    actor = _actor(request)
+    subject = "/".join(str(value) for value in request.path_params.values())
+    write = functools.partial(write_audit_or_log, service.pen, time.time_ns() // 1000, action, subject)
+    address = request.client.host if request.client else None
+    await asyncio.to_thread(write, actor_id=actor, address=address, request_id=request.state.request_id)
+
+
+def _actor(request: Request) -> int | None:
+    """Return the person who has sent `request`, by token or session."""
+    identity, visitor = (getattr(request.state, name, None) for name in ("identity", "visitor"))
+    if identity is not None:
+        return int(identity.person_id)
+    return None if visitor is None else int(visitor.person.id)

@@ -17,6 +17,7 @@ from evolabel.server.http.access import access_of, carry_out, origin_of, read
 from evolabel.server.http.label_config import ChoicesTag, read_choices
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import ROWS_PER_REQUEST, check_texts
+from evolabel.server.project.batch import Desk
 from evolabel.server.project.bridging import (
     Annotation,
     add_annotation,
@@ -25,8 +26,7 @@ from evolabel.server.project.bridging import (
     delete_annotation,
     predict_tasks,
 )
-from evolabel.server.project.desk import Desk
-from evolabel.server.project.verbs import PlacedError
+from evolabel.server.project.operations import PlacedError
 
 router = APIRouter(prefix="/ls/{slug}", tags=["Label Studio"])
 M = TypeVar("M", bound=BaseModel)

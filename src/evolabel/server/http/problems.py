@@ -11,11 +11,11 @@ from starlette.exceptions import HTTPException
 
 from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StateError
 from evolabel.server.log.disk import DiskFullError
-from evolabel.server.log.pen import NotWriterError, StoreError, store_problem
+from evolabel.server.log.writer import NotWriterError, StoreError, store_problem
 from evolabel.server.people.policies import ForbiddenError, HiddenError, SlowDownError, UnauthorisedError
-from evolabel.server.project.acts import MovedError
 from evolabel.server.project.jobs import BusyError, CannotApplyError
-from evolabel.server.project.verbs import ConflictError, PlacedError, UnknownError
+from evolabel.server.project.operations import ConflictError, PlacedError, UnknownError
+from evolabel.server.project.rule_edits import MovedError
 
 logger = logging.getLogger("evolabel.server")
 

@@ -1,15 +1,32 @@
-"""Routes of operators and administrators: projects, settings, labels."""
+"""Routes of operators and administrators: projects, settings, labels, the model as a whole, its stored states."""
 
 import asyncio
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 
-from evolabel.server.http.access import access_of, carry_out, origin_of, read
-from evolabel.server.http.schemas import Body, LabelIn, ProjectIn, SettingsIn
-from evolabel.server.project import reading, verbs
+from evolabel.server.http.access import (
+    access_of,
+    carry_out,
+    check_row_count,
+    keyed_origin_of,
+    origin_of,
+    read,
+    sender_of,
+)
+from evolabel.server.http.problems import ProblemError
+from evolabel.server.http.schemas import Body, EmptyIn, HistoryIn, LabelIn, ProjectIn, RebuildIn, SettingsIn
+from evolabel.server.log.snapshots import list_snapshots
+from evolabel.server.log.times import readable_times
+from evolabel.server.people.membership import audit_act
+from evolabel.server.people.policies import Identity
+from evolabel.server.project import operations, reading, training
+from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.learner_changes import blob_hash
+from evolabel.server.project.rebuild import RebuildPlan, rebuild_cost, rebuild_model
 from evolabel.server.project.service import NewProject, check_new_names
 from evolabel.server.project.settings import Feature, Label, ProjectSettings
+from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
 
@@ -53,7 +70,9 @@ async def patch_project(slug: str, body: SettingsIn, request: Request) -> dict[s
     """Change settings of a project; those not named stay."""
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
-    return dict(await carry_out(worker, lambda desk: verbs.change_settings(desk, body.settings, origin), 1, origin))
+    return dict(
+        await carry_out(worker, lambda desk: operations.change_settings(desk, body.settings, origin), 1, origin)
+    )
 
 
 @router.post("/{slug}/labels", status_code=201)
@@ -63,7 +82,7 @@ async def post_label(slug: str, body: LabelIn, request: Request) -> dict[str, An
     origin = await origin_of(request, identity)
     label = Label(**body.model_dump())
     check_new_names("label", [label.name], 1)
-    return dict(await carry_out(worker, lambda desk: verbs.add_label(desk, label, origin), 1, origin))
+    return dict(await carry_out(worker, lambda desk: operations.add_label(desk, label, origin), 1, origin))
 
 
 @router.delete("/{slug}/labels/{name}")
@@ -71,7 +90,7 @@ async def delete_label(slug: str, name: str, request: Request) -> dict[str, Any]
     """Retire a label: it is predicted, and never asked for again."""
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
-    return dict(await carry_out(worker, lambda desk: verbs.retire_label(desk, name, origin), 1, origin))
+    return dict(await carry_out(worker, lambda desk: operations.retire_label(desk, name, origin), 1, origin))
 
 
 @router.post("/{slug}/pause")
@@ -89,4 +108,131 @@ async def post_resume(slug: str, request: Request, body: Body | None = None) -> 
 async def _set_paused(slug: str, request: Request, *, paused: bool) -> dict[str, Any]:
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
-    return dict(await carry_out(worker, lambda desk: verbs.set_paused(desk, origin, paused=paused), 1, origin))
+    return dict(await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=paused), 1, origin))
+
+
+model_router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["model"])
+
+
+@model_router.post("/history")
+async def post_history(slug: str, body: HistoryIn, request: Request) -> dict[str, Any]:
+    """Keep rows with labels from before the project, for a fit; possible while the model has learned nothing.
+
+    With an Idempotency-Key the same request can be sent again.
+    """
+    worker, identity = access_of(request).enter(request, slug)
+    origin = await keyed_origin_of(request, identity)
+    check_row_count(request, len(body.rows))
+    rows = [{"x": row.x, "y": row.y} for row in body.rows]
+    return dict(await carry_out(worker, lambda desk: training.add_history(desk, rows, origin), len(rows), origin))
+
+
+@model_router.post("/fit", status_code=202)
+async def post_fit(slug: str, body: Body, request: Request) -> dict[str, Any]:
+    """Train the model on the history; samples are taken meanwhile, and those sent before keep their questions.
+
+    It runs beside the live model, which it replaces at the end by a record `fitted`, an event of the stream.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    origin, plan = await origin_of(request, identity), await carry_out(worker, training.plan_fit)
+
+    def fit() -> None:
+        fitted = training.fit_planned(plan)
+        worker.call(lambda desk: training.take_fitted(desk, fitted, origin))
+
+    access.service.begin_change(worker, "fit", fit, sender_of(request, identity))
+    return {"rows": len(plan.state.history)}
+
+
+_FILE = {"requestBody": {"content": {"application/octet-stream": {}}, "required": True}}
+
+
+@model_router.put("/model", openapi_extra=_FILE)
+async def put_model(slug: str, request: Request) -> dict[str, Any]:
+    """Replace the classifier by that of a model file; counts, budget and open questions stay.
+
+    Of the file of a learner, such as an exported model.safetensors, the classifier is taken. The file must have the
+    features and the labels of the project, and at most 64 MiB, or `limits.model_mb`.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    data = await _read_file(request, access.service.limits.model)
+    return await replace_by_file(request, worker, identity, data)
+
+
+@model_router.post("/rebuild", status_code=202, responses={200: {"description": "What it would take"}})
+async def post_rebuild(
+    slug: str, body: RebuildIn, request: Request, response: Response, dry_run: bool = False
+) -> dict[str, Any]:
+    """Make the model anew from the whole log: corrections count, answers of the named people and labels do not.
+
+    It runs beside the live model, which it replaces at the end by a record `model.rebuilt`. With `dry_run` nothing
+    happens; the answer is how many records are read, and for how many seconds.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    plan = RebuildPlan(body.cause, tuple(body.people), tuple(body.labels))
+    cost = await asyncio.to_thread(rebuild_cost, worker, plan)
+    if dry_run:
+        response.status_code = 200
+        return cost
+    begin_rebuild(request, worker, identity, plan)
+    return cost
+
+
+def begin_rebuild(request: Request, worker: Worker, identity: Identity, plan: RebuildPlan) -> None:
+    """Make the model of `worker` anew by `plan`, in a thread, for `identity` who has sent `request`."""
+    sender = sender_of(request, identity)
+    access_of(request).service.begin_change(
+        worker, "rebuild", lambda: rebuild_model(worker, plan, Origin(sender.person_id)), sender, **plan._asdict()
+    )
+
+
+async def replace_by_file(request: Request, worker: Worker, identity: Identity, data: bytes) -> dict[str, Any]:
+    """Replace the classifier of `worker` by that in the file `data`, which `identity` has sent by `request`."""
+    copied = await asyncio.wrap_future(worker.view.read(lambda copy: copy.trial().learner))
+    await asyncio.to_thread(training.check_model, copied, data)
+    origin, hashed = Origin(identity.person_id, body_hash=bytes.fromhex(blob_hash(data))), blob_hash(data)
+    done = await carry_out(worker, lambda desk: training.replace_model(desk, data, origin), 1, origin)
+    sender, slug = sender_of(request, identity), worker.project.slug
+    await access_of(request).write(lambda c: audit_act(c, "model-replaced", slug, sender, hash=hashed))
+    return dict(done)
+
+
+async def _read_file(request: Request, most: int) -> bytes:
+    """Return the body of `request`; ProblemError if it has more than `most` bytes."""
+    parts, size = list[bytes](), 0
+    async for part in request.stream():
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise ProblemError(413, "too-large", f"a model file may have {most} bytes; send a smaller model")
+    return b"".join(parts)
+
+
+snapshots_router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["snapshots"])
+
+
+@snapshots_router.get("/snapshots")
+async def get_snapshots(slug: str, request: Request) -> dict[str, Any]:
+    """Return the stored states, newest first: the record, the time, why it was stored, its checksum and its bytes."""
+    worker, _ = access_of(request).enter(request, slug)
+
+    def find() -> list[dict[str, Any]]:
+        with worker.reading() as connection:
+            return list_snapshots(connection, worker.project.id)
+
+    return {"snapshots": [readable_times(row) for row in await asyncio.to_thread(find)]}
+
+
+@snapshots_router.post("/snapshots", status_code=202)
+async def post_snapshot(slug: str, body: EmptyIn, request: Request) -> dict[str, int]:
+    """Store the state after the last record; it is in the list within a second, unless it was stored before."""
+    worker, _ = access_of(request).enter(request, slug)
+
+    def verb(desk: Desk) -> int:
+        desk.snapshot = True
+        return desk.seq
+
+    return {"seq": await carry_out(worker, verb)}

@@ -8,15 +8,18 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from evolabel.server.http.access import access_of, carry_out, now_us, origin_of, read
 from evolabel.server.http.schemas import MOST_NUMBER, AnswerIn, DraftIn, NextIn, RefusalIn
 from evolabel.server.log.times import readable_times
-from evolabel.server.project import reading, verbs
-from evolabel.server.project.lease_rows import store_draft
-from evolabel.server.project.question_rows import closed_questions
+from evolabel.server.people.people import names_of
+from evolabel.server.people.policies import Identity, check_role
+from evolabel.server.project import operations, reading
+from evolabel.server.project.leases import store_draft
+from evolabel.server.project.operations import UnknownError
+from evolabel.server.project.sample_rows import GivenResponse, closed_questions, responses_by
+from evolabel.server.project.state import Facts
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/api/v1/projects/{slug}/questions", tags=["questions"])
 Number = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 Status = Literal["open", "taken", "partly", "answered", "refused", "expired", "given_up"]
-Facts = dict[str, Any]
 _RETRY = {"Retry-After": "5"}
 
 
@@ -89,7 +92,7 @@ async def write_answer(
     origin = await origin_of(request, identity)
     extra = {"took_ms": body.took_ms, "note": body.note}
     result = await carry_out(
-        worker, lambda desk: verbs.give_answer(desk, number, dict(body.answers), origin, **extra), 1, origin
+        worker, lambda desk: operations.give_answer(desk, number, dict(body.answers), origin, **extra), 1, origin
     )
     return _receipt(result, response)
 
@@ -101,7 +104,7 @@ async def put_refusal(
     """Say that no person can answer this question from these data."""
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
-    result = await carry_out(worker, lambda desk: verbs.refuse(desk, number, body.reason, origin), 1, origin)
+    result = await carry_out(worker, lambda desk: operations.refuse(desk, number, body.reason, origin), 1, origin)
     return _receipt(result, response)
 
 
@@ -117,7 +120,7 @@ async def delete_answer(slug: str, number: Number, request: Request) -> None:
     """Take an answer back, until it is final."""
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
-    await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
+    await carry_out(worker, lambda desk: operations.withdraw(desk, number, origin), 1, origin)
 
 
 @router.get("/{number}/effect", response_model=None, responses={204: {"description": "Not known"}})
@@ -148,3 +151,62 @@ def _receipt(result: dict[str, Any], response: Response) -> Facts:
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"
     return readable_times(result)
+
+
+answers_router = APIRouter(prefix="/api/v1/projects/{slug}/answers", tags=["answers"])
+
+
+@answers_router.get("")
+async def get_answers(
+    slug: str,
+    request: Request,
+    person: Annotated[str | None, Query(max_length=200)] = None,
+    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Facts:
+    """Return the answers of the sender, or of a `person` by name for operators, oldest first, after record `after`.
+
+    Once an answer is final, `model` has what the model had predicted for its labels. `next` is the record to give as
+    `after` for the next page; null at the end.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+
+    def rows() -> tuple[int, list[GivenResponse]]:
+        with access.service.reader.connect() as connection:
+            whose = identity.person_id
+            if person is not None:
+                known = {name: number for number, name in names_of(connection).items()}
+                whose = known.get(person, 0)
+            if whose != identity.person_id:
+                check_role(identity, worker.project.id, ("operator",))
+                if not whose:
+                    raise UnknownError(f"there is no person {person!r}; check the name")
+            return whose, responses_by(connection, worker.project.id, whose, limit, after=after)
+
+    whose, found = await asyncio.to_thread(rows)
+    final = await final_numbers(worker, found, whose, identity)
+    shown = [readable_times(answer_facts(response, final)) for response in found]
+    return {"answers": shown, "next": found[-1].seq if len(found) == limit else None}
+
+
+async def final_numbers(worker: Worker, given: list[GivenResponse], whose: int, identity: Identity) -> set[int]:
+    """Return the numbers of the responses `given` by person `whose` that are final and that `identity` may see."""
+    found: set[int] = await read(
+        worker,
+        lambda desk: {
+            response.number
+            for response in given
+            if not reading.is_held(desk, response.number, whose)
+            and reading.may_see(desk, response.number, identity.person_id)
+        },
+    )
+    return found
+
+
+def answer_facts(response: GivenResponse, final: set[int]) -> Facts:
+    """Return a `response` with what the model had predicted, if its number is among the `final` ones."""
+    facts = {**response.facts(), "final": response.number in final}
+    if facts["final"]:
+        facts["model"] = {name: int(name in response.predicted) for name in response.answers}
+    return facts

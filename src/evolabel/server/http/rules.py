@@ -11,15 +11,13 @@ from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
 from evolabel.server.log.times import readable_times
 from evolabel.server.people.policies import Identity
-from evolabel.server.project import acts
-from evolabel.server.project.comparing import COMPARED
-from evolabel.server.project.desk import Origin
-from evolabel.server.project.recent import recent_samples
+from evolabel.server.project import rule_edits
+from evolabel.server.project.batch import Origin
+from evolabel.server.project.copies import StateCopy
+from evolabel.server.project.rule_edits import undo_act, undo_cost
 from evolabel.server.project.rule_list import label_parts, life_of, rule_list, show_rule
 from evolabel.server.project.state import Facts
-from evolabel.server.project.trials import dry_run
-from evolabel.server.project.undo import undo_act, undo_cost
-from evolabel.server.project.view import StateCopy
+from evolabel.server.project.trials import COMPARED, dry_run, recent_samples
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["rules"])
@@ -164,8 +162,8 @@ async def act_on_rule(worker: Worker, kind: str, payload: Facts, origin: Origin,
 
     `last` is the act after which the rules were read.
     """
-    await carry_out(worker, lambda desk: acts.prepare_act(desk, kind, payload, origin))
-    done = await carry_out(worker, lambda desk: acts.act(desk, kind, payload, origin, last), 1, origin)
+    await carry_out(worker, lambda desk: rule_edits.prepare_act(desk, kind, payload, origin))
+    done = await carry_out(worker, lambda desk: rule_edits.act(desk, kind, payload, origin, last), 1, origin)
     return dict(done)
 
 
@@ -181,7 +179,7 @@ async def _act(
 
 async def _tag(worker: Worker, response: Response) -> None:
     """Give `response` the number of the last act as its ETag; before the rules are read, so that none is missed."""
-    response.headers["ETag"] = f'"{await read(worker, acts.last_act_of)}"'
+    response.headers["ETag"] = f'"{await read(worker, rule_edits.last_act_of)}"'
 
 
 def _last_act(if_match: str | None) -> int:

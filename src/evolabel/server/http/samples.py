@@ -1,15 +1,55 @@
-"""Routes of producers: samples, predictions, labels that come later."""
+"""Routes of samples: sent and predicted by producers, read page by page, explained by the model now."""
 
-from typing import Any
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.routing import APIRoute
+from pydantic_core import from_json
+from sqlalchemy import Engine
 
-from evolabel.server.http.access import access_of, carry_out, check_row_count, keyed_origin_of, origin_of
-from evolabel.server.http.json_bodies import QuickRoute
-from evolabel.server.http.schemas import LabelsIn, PredictionsIn, SamplesIn
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Desk
-from evolabel.server.project.verbs import UnknownError
+from evolabel.errors import DataError
+from evolabel.server.http.access import access_of, carry_out, check_row_count, keyed_origin_of, origin_of, read
+from evolabel.server.http.problems import ProblemError
+from evolabel.server.http.schemas import MOST_NUMBER, LabelsIn, PredictionsIn, SamplesIn
+from evolabel.server.log.times import readable_times
+from evolabel.server.people.policies import Identity, sees_all
+from evolabel.server.project import operations, reading
+from evolabel.server.project.batch import Desk
+from evolabel.server.project.operations import ConflictError, UnknownError
+from evolabel.server.project.reading import explain_label
+from evolabel.server.project.sample_rows import SampleFilter, list_samples, responses_to
+from evolabel.server.project.state import Facts
+from evolabel.server.project.worker import Worker
+
+
+class QuickRequest(Request):
+    """A request whose `json` is parsed by the parser of pydantic.
+
+    What that one refuses is parsed by Python's: it takes more, such as NaN, and its errors have their documents.
+    """
+
+    async def json(self) -> Any:
+        """Return the value of the body."""
+        try:
+            return from_json(await self.body(), allow_inf_nan=False)
+        except ValueError:
+            return await super().json()
+
+
+class QuickRoute(APIRoute):
+    """A route that takes `QuickRequest`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the function that answers a request."""
+        answer = super().get_route_handler()
+
+        async def answer_quickly(request: Request) -> Response:
+            return await answer(QuickRequest(request.scope, request.receive))
+
+        return answer_quickly
+
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["samples"], route_class=QuickRoute)
 
@@ -25,7 +65,7 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
     check_row_count(request, len(body.samples))
     origin = await keyed_origin_of(request, identity)
     samples = [{"x": s.x, **{name: fact for name, fact in vars(s).items() if fact is not None}} for s in body.samples]
-    result = await carry_out(worker, lambda desk: verbs.send_samples(desk, samples, origin), len(samples), origin)
+    result = await carry_out(worker, lambda desk: operations.send_samples(desk, samples, origin), len(samples), origin)
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"
     if origin.key is None and any("id" not in sample for sample in samples):
@@ -39,7 +79,7 @@ async def post_predictions(slug: str, body: PredictionsIn, request: Request) -> 
     worker, _ = access_of(request).enter(request, slug)
     check_row_count(request, len(body.samples))
     samples = [{"x": sample.x} for sample in body.samples]
-    return dict(await carry_out(worker, lambda desk: verbs.predict_samples(desk, samples), len(samples)))
+    return dict(await carry_out(worker, lambda desk: operations.predict_samples(desk, samples), len(samples)))
 
 
 @router.put("/samples/{sample}/labels")
@@ -48,7 +88,7 @@ async def put_labels(slug: str, sample: str, body: LabelsIn, request: Request, r
     worker, identity = access_of(request).enter(request, slug)
     origin = await origin_of(request, identity)
     result = await carry_out(
-        worker, lambda desk: verbs.late_labels(desk, number_of(desk, sample), dict(body.y), origin), 1, origin
+        worker, lambda desk: operations.late_labels(desk, number_of(desk, sample), dict(body.y), origin), 1, origin
     )
     if result.pop("replayed", False):
         response.headers["Idempotent-Replayed"] = "true"
@@ -65,3 +105,115 @@ def number_of(desk: Desk, sample: str) -> int:
     if not sample.isascii() or not sample.isdigit() or len(sample) > 18:
         raise UnknownError(f"{sample[:50]!r} is no sample; write its number, or id: and its id")
     return int(sample)
+
+
+reading_router = APIRouter(prefix="/api/v1/projects/{slug}/samples", tags=["samples"])
+_MOST_NUMBERS = 1000
+
+
+@reading_router.get("")
+async def get_samples(
+    slug: str,
+    request: Request,
+    *,
+    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    asked: bool | None = None,
+    numbers: Annotated[str, Query(max_length=20_000, description="numbers with commas between")] = "",
+) -> Facts:
+    """Return the samples with numbers above `after`, or those with `numbers`; what is hidden yet is left out of each.
+
+    `next` is the number to give as `after` for the next page; null at the end.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    chosen = SampleFilter(after, _numbers(numbers), asked)
+
+    def rows() -> list[Any]:
+        with access.service.reader.connect() as connection:
+            return list_samples(connection, worker.project.id, chosen, limit)
+
+    found = await asyncio.to_thread(rows)  # before what is hidden is read: a question that comes later is not in it
+    shown = await read(
+        worker,
+        lambda desk: [
+            reading.shown_sample(desk, record, identity.person_id, sees_all=sees_all(identity)) for record in found
+        ],
+    )
+    end = found[-1].entry.outcome["number"] if len(found) == limit else None
+    return {"samples": [readable_times(sample) for sample in shown], "next": end}
+
+
+@reading_router.get("/{sample}")
+async def get_sample(slug: str, sample: str, request: Request) -> Facts:
+    """Return a sample with its prediction and what people said; what is hidden yet is left out, and `hidden` is true.
+
+    `sample` is its number, or `id:` and its id.
+    """
+    access = access_of(request)
+    worker, identity = access.enter(request, slug)
+    shown = await sample_for(worker, identity, sample)
+    if identity.admin or identity.role != "producer":
+        shown["responses"] = await said_to(access.service.reader, worker, identity, shown)
+    return readable_times(shown)
+
+
+@reading_router.get("/{sample}/explanation")
+async def get_explanation(slug: str, sample: str, request: Request, label: str | None = None) -> Facts:
+    """Return what was predicted then, and the output of a `label` by the model now in parts that add up.
+
+    Without a `label` it is the first one asked about, or the most likely one.
+    """
+    worker, identity = access_of(request).enter(request, slug)
+    shown = await sample_for(worker, identity, sample)
+    if shown["hidden"]:
+        raise ProblemError(403, "answer-first", f"answer question {shown['number']} first; then it is shown")
+    then = {"prediction": shown["prediction"], "at": shown["at"]}
+    now = await explain_now(worker, shown, default_label(shown) if label is None else label)
+    return {"number": shown["number"], "then": readable_times(then), "now": now}
+
+
+async def sample_for(worker: Worker, identity: Identity, sample: str) -> Facts:
+    """Return the `sample`, by number or id, of the project of `worker`, without what is hidden from `identity`."""
+
+    def verb(desk: Desk) -> Facts:
+        number = number_of(desk, sample)
+        return reading.show_sample(desk, number, identity.person_id, sees_all=sees_all(identity))
+
+    found: Facts = await read(worker, verb)
+    return found
+
+
+async def said_to(reader: Engine, worker: Worker, identity: Identity, shown: Facts) -> list[Facts]:
+    """Return what people said to the sample `shown`, read by `reader`; only the own response where it is hidden."""
+
+    def rows() -> list[Any]:
+        with reader.connect() as connection:
+            return responses_to(connection, worker.project.id, shown["number"])
+
+    given = await asyncio.to_thread(rows)
+    return [response.facts() for response in given if not shown["hidden"] or response.person_id == identity.person_id]
+
+
+async def explain_now(worker: Worker, shown: Facts, label: str) -> Facts:
+    """Return the explanation of `label` for the sample `shown` by a copy of the model of `worker`."""
+    cells = list(shown["x"].values())
+    if not cells:
+        raise ConflictError("no-payload", f"the values of sample {shown['number']} are in the archive")
+    return await asyncio.wrap_future(worker.view.read(lambda copy: explain_label(copy.state, cells, label)))
+
+
+def default_label(shown: Facts) -> str:
+    """Return the first label that is asked about in the sample `shown`, else the most likely one."""
+    question, prediction = shown["question"], shown["prediction"]
+    return str(question["labels"][0] if question else max(prediction, key=prediction.__getitem__))
+
+
+def _numbers(listed: str) -> list[int] | None:
+    """Return the numbers in `listed`, None if there are none; DataError for anything else."""
+    if not listed:
+        return None
+    parts = listed.split(",")
+    if len(parts) > _MOST_NUMBERS or not all(part.isascii() and part.isdigit() and len(part) < 17 for part in parts):
+        raise DataError(f"numbers must be at most {_MOST_NUMBERS} numbers of samples with commas between")
+    return [int(part) for part in parts]

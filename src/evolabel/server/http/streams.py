@@ -14,8 +14,8 @@ from evolabel.errors import EvolabelError
 from evolabel.server.http.access import read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.log.activity import Happening, activity_of
-from evolabel.server.log.log import records_after
-from evolabel.server.log.pen import reading
+from evolabel.server.log.records import records_after
+from evolabel.server.log.writer import reading
 from evolabel.server.project.feed import News, StreamEvent, Waiting, stream_events
 from evolabel.server.project.service import Service
 from evolabel.server.project.worker import Worker

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row, Select, or_, select
 
 from evolabel.core.events import EDITS
 from evolabel.server.log.canonical import canonical, parsed
-from evolabel.server.log.log import Record
+from evolabel.server.log.records import Record
 from evolabel.server.log.schema import ACTIVITY, PERSON, RESPONSE
 
 _QUIET = ("sample", "answer", "refusal", "withdrawal", "close", "labels.late", "correction", "history")

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select, update
 
 from evolabel.errors import DataError
 from evolabel.server.log.canonical import canonical, digest, parsed
-from evolabel.server.log.log import PAGE, find_kinds
+from evolabel.server.log.records import PAGE, find_kinds
 from evolabel.server.log.schema import LOG, SNAPSHOT
 
 REDACTED = "redacted"

@@ -1,5 +1,7 @@
-"""Room on the disk of the database: samples are refused before it is full, so that answers can still be stored."""
+"""Room on the disk of the database, and when it was last backed up."""
 
+import json
+import os
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -7,6 +9,28 @@ from typing import NamedTuple
 from sqlalchemy import URL
 
 from evolabel.errors import EvolabelError
+
+
+def note_backup(url: URL, at: int, size: int) -> None:
+    """Write down that a backup of the SQLite database at `url` was made and checked at time `at`, of `size` bytes."""
+    note = _note(url)
+    fresh = note.with_name(note.name + ".new")
+    fresh.write_text(json.dumps({"at": at, "bytes": size}), encoding="utf-8")
+    os.replace(fresh, note)
+
+
+def last_backup(url: URL) -> int | None:
+    """Return the time of the last backup of the SQLite database at `url`; None if there is none."""
+    try:
+        return int(json.loads(_note(url).read_text("utf-8"))["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _note(url: URL) -> Path:
+    database = Path(str(url.database)).absolute()
+    return database.with_name(database.name + ".last-backup")
+
 
 _MEGABYTE = 1_000_000
 _OF_PRODUCERS = ("sample", "labels.late")

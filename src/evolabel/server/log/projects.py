@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Text, any_, bindparam,
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from evolabel.server.log.canonical import canonical
-from evolabel.server.log.log import FIRST_CHAIN, Head, Record, read_record
+from evolabel.server.log.records import FIRST_CHAIN, Head, Record, read_record
 from evolabel.server.log.schema import LOG, PROJECT, RESPONSE, SAMPLE
 
 

@@ -16,8 +16,7 @@ from evolabel._utils.text import first_names
 from evolabel._utils.validation import shown
 from evolabel.errors import ParameterError
 from evolabel.server.log.engines import check_external_checkpoint
-from evolabel.server.project.limits import Retention, ServiceLimits
-from evolabel.server.project.settings import ProjectSettings
+from evolabel.server.project.settings import ProjectSettings, Retention, ServiceLimits
 
 _PREFIX = "EVOLABEL_"
 _PRIVATE = ("127.0.0.1", "localhost", "::1")

@@ -11,8 +11,8 @@ import numpy as np
 
 from evolabel.errors import EvolabelError
 from evolabel.server.people.people import find_or_insert_person, set_member
-from evolabel.server.project import reading, verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations, reading
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.service import NewProject, Service
 from evolabel.server.project.settings import Feature, Label, ProjectSettings
 from evolabel.server.project.worker import Worker
@@ -112,9 +112,9 @@ class Demo:
 
     def _send(self, sample: dict[str, Any], truth: dict[str, bool], *, answered: bool) -> None:
         """Send one `sample`, and, if it is to be `answered`, the `truth` of the labels asked for."""
-        sent = self._worker.submit(lambda desk: verbs.send_samples(desk, [sample], Origin())).result()
+        sent = self._worker.submit(lambda desk: operations.send_samples(desk, [sample], Origin())).result()
         result = sent["results"][0]
         if result["question"] is not None and answered:
             given = {label: truth[label] for label in result["question"]["labels"]}
             number = result["number"]
-            self._worker.submit(lambda desk: verbs.give_answer(desk, number, given, self._annotator)).result()
+            self._worker.submit(lambda desk: operations.give_answer(desk, number, given, self._annotator)).result()

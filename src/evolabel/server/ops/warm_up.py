@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from evolabel.server.log.engines import read_url
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Origin
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.service import NewProject, Service
 from evolabel.server.project.settings import Feature, Label, ProjectSettings
 
@@ -25,7 +25,7 @@ def warm_up(folder: Path) -> int:
         worker = service.workers["warm-up"]
         rows = np.random.default_rng(0).normal(size=(_SAMPLES, 2)).tolist()
         samples = [{"x": [a, b], "y": {"x": a > 0.0, "y": b > 0.5}} for a, b in rows]
-        worker.call(lambda desk: verbs.send_samples(desk, samples, Origin()))
+        worker.call(lambda desk: operations.send_samples(desk, samples, Origin()))
         worker.call(lambda desk: desk.state.decide(rows))  # the effect of an answer
         worker.call(lambda desk: desk.state.explain(rows[0], 3))
         return int(worker.call(lambda desk: desk.state.learner.classifier.n_rules_))

@@ -18,13 +18,13 @@ from evolabel.server.pages.feature_rows import CURVE, RECENT, FeatureRow, featur
 from evolabel.server.pages.render import render, render_page
 from evolabel.server.pages.texts import counted, text
 from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
-from evolabel.server.project import reading, verbs
-from evolabel.server.project.desk import Desk
+from evolabel.server.project import operations, reading
+from evolabel.server.project.batch import Desk
 from evolabel.server.project.follower import check_can_write
-from evolabel.server.project.lease_rows import read_draft
-from evolabel.server.project.responses import OwnResponse, answers_before, cells_before, last_own_responses
+from evolabel.server.project.leases import read_draft
+from evolabel.server.project.operations import ConflictError
+from evolabel.server.project.sample_rows import OwnResponse, answers_before, cells_before, last_own_responses
 from evolabel.server.project.settings import Label
-from evolabel.server.project.verbs import ConflictError
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
@@ -75,7 +75,7 @@ async def post_answer(slug: str, number: int, request: Request) -> Response:
     origin = await origin_of(request, visitor.identity(worker.project.id))
     if act == "refuse":
         reason = str(form.get("reason", ""))[:500] or None
-        result = await carry_out(worker, lambda desk: verbs.refuse(desk, number, reason, origin), 1, origin)
+        result = await carry_out(worker, lambda desk: operations.refuse(desk, number, reason, origin), 1, origin)
         return await _go(request, worker, visitor, Look(skipped=skipped, said="late" if result["late"] else "refused"))
     labels, asked = await read(worker, lambda desk: (list(desk.state.labels), reading.asked_labels(desk, number)))
     chosen = {label.name: str(form.get(f"y{place}", "")) for place, label in enumerate(labels)}
@@ -88,7 +88,7 @@ async def post_answer(slug: str, number: int, request: Request) -> Response:
     given |= dict.fromkeys(missing)
     took = _took(str(form.get("shown", "")))
     result = await carry_out(
-        worker, lambda desk: verbs.give_answer(desk, number, given, origin, took_ms=took), 1, origin
+        worker, lambda desk: operations.give_answer(desk, number, given, origin, took_ms=took), 1, origin
     )
     said = "late" if result["late"] else "refused" if result["status"] == "refused" else "sent"
     return await _go(request, worker, visitor, Look(skipped=skipped, said=said))
@@ -101,7 +101,7 @@ async def post_undo(slug: str, number: int, request: Request) -> Response:
     await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
     try:
-        await carry_out(worker, lambda desk: verbs.withdraw(desk, number, origin), 1, origin)
+        await carry_out(worker, lambda desk: operations.withdraw(desk, number, origin), 1, origin)
     except ConflictError:
         return await _go(request, worker, visitor, Look(said="final"))
     return await _go(request, worker, visitor, Look(number, said="taken_back"))

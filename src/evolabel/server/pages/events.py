@@ -1,19 +1,145 @@
-"""The page of events: what people did and what the model changed, by day, kind and person."""
+"""The page of events; what happened in words: a title, a second line and an icon for each act, by its kind."""
 
 import asyncio
-from typing import Annotated, Any
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
 from evolabel.server.http.access import now_us, read
-from evolabel.server.log.activity import people_in, read_activity
-from evolabel.server.log.pen import reading
-from evolabel.server.pages.happenings import by_day, day_of, describe_all, describe_answers
+from evolabel.server.log.activity import Happening, people_in, read_activity
+from evolabel.server.log.times import SECOND
+from evolabel.server.log.writer import reading
+from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import visitors_of
 from evolabel.server.project.reading import waiting_for
-from evolabel.server.project.standing import answers_by_day
+from evolabel.server.project.statistics import DayOfAnswers, answers_by_day
+
+_ICONS = {
+    "epoch": "power", "settings": "pen", "paused": "pause", "resumed": "play", "label": "label", "rule": "pen",
+    "act": "undo", "project": "plus", "model.drift": "drift", "model.inputs_moved": "drift",
+    "model.sensor_moved": "drift", "model.recovered": "yes", "model.settled": "yes", "model.renewed": "spark",
+    "model.merge": "merge", "model.death": "no", "model": "spark", "answers": "chat", "rebuild": "no",
+}  # fmt: skip
+_TONES = {
+    "epoch": "good", "model.drift": "warn", "model.sensor_moved": "warn", "model.inputs_moved": "warn",
+    "rebuild": "warn",
+}  # fmt: skip
+_MOST_SINGLE = 3  # events of one kind and record that are shown one by one
+
+
+class Described(NamedTuple):
+    """Something that happened, in words; `tone` is good, warn or empty, `seq` its record."""
+
+    at: int
+    icon: str
+    tone: str
+    title: str
+    more: str
+    seq: int
+
+
+class HappenedOn(NamedTuple):
+    """A day, as a heading, and what happened on it, newest first."""
+
+    heading: str
+    found: list[Described]
+
+
+def describe(happening: Happening, n: int = 1) -> Described:
+    """Return `happening` in words, or `n` of them that one record made."""
+    kind, args = happening.kind, happening.args
+    key = kind.replace(".", "_")
+    if kind == "epoch.started" and args.get("cause") != "start":
+        key = "epoch_recovered"
+    if n > 1:
+        key = f"{key}_many"
+    known = texts.catalogue()
+    values = _Values(args, who=happening.person or texts.text("happening.somebody"), kind=kind, n=n, back=happening.at)
+    title = known.get(f"happening.{key}", known["happening.other"]).format_map(values)
+    more = known.get(f"happening.{key}_more", "").format_map(values)
+    return Described(
+        happening.at, _by_kind(_ICONS, kind, "info"), _by_kind(_TONES, kind, ""), title, more, happening.seq
+    )
+
+
+def describe_all(happenings: Iterable[Happening]) -> Iterator[Described]:
+    """Yield `happenings` in words, in their order; more than three of one kind that one record made are one line."""
+    for _, group in groupby(happenings, key=lambda h: (h.seq, h.kind)):
+        same = list(group)
+        many = len(same) > _MOST_SINGLE and f"happening.{same[0].kind.replace('.', '_')}_many" in texts.catalogue()
+        yield from [describe(same[0], len(same))] if many else [describe(h) for h in same]
+
+
+def describe_answers(answered: DayOfAnswers) -> Described:
+    """Return what a person has `answered` on a day, in words."""
+    counts = answered.counts
+    title = texts.counted("happening.answers", counts.answers, who=answered.person)
+    parts = []
+    if counts.seconds is not None:
+        seconds = texts.decimal_text(f"{counts.seconds:.1f}")
+        parts.append(texts.text("happening.answers_each", seconds=seconds))
+    if counts.refused:
+        parts.append(texts.text("happening.answers_refused", n=counts.refused))
+    return Described(answered.at, "chat", "", title, ", ".join(parts), answered.seq)
+
+
+def by_day(found: Sequence[Described], now: int) -> list[HappenedOn]:
+    """Return what was `found` by day of the server's time zone at time `now`, newest first."""
+    order = sorted(found, key=lambda item: -item.at)  # of the same time: as they came
+    days = groupby(order, key=lambda item: day_of(item.at))
+    return [HappenedOn(_heading(day, day_of(now)), list(items)) for day, items in days]
+
+
+def _heading(day: datetime.date, today: datetime.date) -> str:
+    """Return the heading of a `day`, seen from `today`."""
+    date = texts.date_text(day, year=day.year != today.year)
+    days = (today - day).days
+    if days in (0, 1):
+        return texts.text("happening.today" if days == 0 else "happening.yesterday", date=date)
+    return texts.text("happening.day", weekday=texts.text(f"weekday.d{day.weekday()}"), date=date)
+
+
+class _Values(dict[str, Any]):
+    """Values of a text: times and numbers as people read them, and a dash for what is missing."""
+
+    def __init__(self, args: dict[str, Any], **others: Any) -> None:
+        super().__init__(args, **others)
+
+    def __getitem__(self, name: str) -> str:
+        value = self.get(name)
+        if value is None:
+            return "\u2013"
+        if name in ("stopped", "back"):
+            return _moment(value).strftime("%H:%M")
+        if name == "changed":
+            return ", ".join(f"{key.replace('_', ' ')} {_plain(new)}" for key, new in value.items())
+        return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return texts.text("happening.on" if value else "happening.off")
+    return texts.decimal_text(f"{value:.3g}") if isinstance(value, float) else f"{value}"
+
+
+def _by_kind(table: dict[str, str], kind: str, otherwise: str) -> str:
+    """Return the entry of `table` for `kind`, or for its first word."""
+    return table.get(kind) or table.get(kind.partition(".")[0], otherwise)
+
+
+def day_of(at: int) -> datetime.date:
+    """Return the day of time `at`, in the time zone of the server."""
+    return _moment(at).date()
+
+
+def _moment(at: int) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(at // SECOND, datetime.UTC).astimezone()
+
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 

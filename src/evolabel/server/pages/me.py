@@ -1,15 +1,20 @@
-"""Preferences of a person, and the person's sessions."""
+"""Pages of a person: own answers, preferences and sessions."""
 
 import asyncio
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from evolabel.server.http.access import now_us
+from evolabel.server.http.access import now_us, read
+from evolabel.server.http.questions import answer_facts, final_numbers
+from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.texts import LANGUAGES
 from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
-from evolabel.server.people.visits import delete_sessions, sessions_of, set_preferences
+from evolabel.server.people.sessions import delete_sessions, sessions_of, set_preferences
+from evolabel.server.project.reading import waiting_for
+from evolabel.server.project.sample_rows import GivenResponse, responses_by
 
 router = APIRouter(include_in_schema=False)
 THEMES = ("system", "light", "dark")
@@ -71,3 +76,30 @@ def _digest(text: str) -> bytes:
         return bytes.fromhex(text)
     except ValueError:
         return b""
+
+
+answers_router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+_PER_PAGE = 25
+
+
+@answers_router.get("/answers")
+async def get_own_answers(
+    slug: str, request: Request, before: Annotated[int, Query(ge=1, le=MOST_NUMBER)] = MOST_NUMBER
+) -> Response:
+    """Show the own answers, newest first, those with records `before` one."""
+    visitors = visitors_of(request)
+    worker, visitor = await visitors.enter(request, slug)
+    identity = visitor.identity(worker.project.id)
+
+    def rows() -> list[GivenResponse]:
+        with visitors.service.reader.connect() as connection:
+            return responses_by(connection, worker.project.id, identity.person_id, _PER_PAGE, before=before)
+
+    given = await asyncio.to_thread(rows)
+    final = await final_numbers(worker, given, identity.person_id, identity)
+    waiting = await read(worker, lambda desk: waiting_for(desk, identity.person_id))
+    answers = [answer_facts(response, final) for response in given]
+    return render_page(
+        request, "own_answers.html", visitor=visitor, worker=worker, waiting=waiting, answers=answers, now=now_us(),
+        older=given[-1].seq if len(given) == _PER_PAGE else None, is_first=before == MOST_NUMBER,
+    )  # fmt: skip

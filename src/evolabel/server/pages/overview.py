@@ -1,9 +1,12 @@
-"""The overview of a project: is all well, what became of the questions, how good the model is, what happened."""
+"""The list of projects, and the overview of one: is all well, what became of the questions, how good the model is."""
 
 import asyncio
+import math
+from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -11,25 +14,127 @@ from sqlalchemy import Connection
 
 from evolabel.server.http.access import carry_out, now_us, origin_of, read
 from evolabel.server.log.activity import Happening, read_activity
-from evolabel.server.log.backups import last_backup
-from evolabel.server.log.disk import free_bytes
+from evolabel.server.log.disk import free_bytes, last_backup
 from evolabel.server.log.times import DAY, HOUR
-from evolabel.server.pages.charts import BarChart, bar_chart, step_of, ticks
-from evolabel.server.pages.happenings import by_day, day_of, describe, describe_all, describe_answers
-from evolabel.server.pages.label_rows import Drift, label_rows
+from evolabel.server.pages.charts import BarChart, bar_chart, place, step_of, ticks
+from evolabel.server.pages.events import by_day, day_of, describe, describe_all, describe_answers
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import checked_form, visitors_of
-from evolabel.server.project import health, verbs
-from evolabel.server.project.desk import Desk
-from evolabel.server.project.health import Check
-from evolabel.server.project.lately import MOST_SAMPLES, Lately, Unseen
+from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.project import health, operations
+from evolabel.server.project.batch import Desk
+from evolabel.server.project.health import MOST_SAMPLES, Check, Lately, Unseen
 from evolabel.server.project.questions import needs_another
 from evolabel.server.project.reading import show_project, waiting_for
 from evolabel.server.project.rule_list import count_rules
 from evolabel.server.project.service import Service
-from evolabel.server.project.standing import DayOfAnswers
-from evolabel.server.project.statistics import Counts, count_since, summed, taught_since
+from evolabel.server.project.settings import Label
+from evolabel.server.project.statistics import Counts, DayOfAnswers, Judgement, count_since, summed, taught_since
 from evolabel.server.project.worker import Worker
+
+PARTS = 28
+"""Points of a line: one for each part of the time shown."""
+_LAST = 100  # answers that "now" is taken from
+_SMOOTHED = 20  # answers that a point of the line is taken from
+_FEWEST = 20  # answers in each half, before a change is shown
+
+
+class Drift(NamedTuple):
+    """A drift: when it was found, and the label."""
+
+    at: int
+    label: str
+
+
+class LabelRow(NamedTuple):
+    """A label: share right now, its change, answers judged, points of its line and the place of the last.
+
+    `label` is the name it has in the data, `name` that for people; `drifts` are the places of its drifts.
+    """
+
+    label: str
+    name: str
+    right: float
+    change: float | None
+    judged: int
+    points: str
+    last: tuple[float, float] | None
+    drifts: list[float]
+
+
+class LabelRows(NamedTuple):
+    """All rows, and the lowest value of their common scale, which ends at 1."""
+
+    rows: list[LabelRow]
+    low: float
+
+
+def label_rows(
+    labels: Sequence[Label], judged: Sequence[Judgement], begin: int, end: int, drifts: Sequence[Drift] = ()
+) -> LabelRows:
+    """Return the rows of `labels` by what was `judged` from the time `begin` to `end`, with the `drifts` found."""
+    of_label = {label.name: list[Judgement]() for label in labels}
+    for judgement in judged:
+        of_label.get(judgement.label, []).append(judgement)
+    shares = {name: _shares(own, begin, end) for name, own in of_label.items()}
+    low = min((share for line in shares.values() for _, share in line), default=0.5)
+    low = min(int(low * 10) / 10, 0.9)
+    rows = []
+    for label in labels:
+        own = [judgement.right for judgement in of_label[label.name]]
+        if not own:
+            continue
+        points = [(round(x, 1), round(90.0 - 80.0 * (y - low) / (1.0 - low), 1)) for x, y in shares[label.name]]
+        half = len(own) // 2
+        change = _mean(own[half:]) - _mean(own[:half]) if half >= _FEWEST else None
+        line = " ".join(f"{x},{y}" for x, y in points)
+        name = label.title or label.name
+        found = [place(drift.at, begin, end) for drift in drifts if drift.label == label.name and drift.at >= begin]
+        right, last = _mean(own[-_LAST:]), points[-1] if points else None
+        rows.append(LabelRow(label.name, name, right, change, len(own), line, last, found))
+    return LabelRows(sorted(rows, key=lambda row: row.right), low)
+
+
+def _shares(judged: Sequence[Judgement], begin: int, end: int) -> list[tuple[float, float]]:
+    """Return for each part of the time that has answers its place in per cent, and the share right of the last 20."""
+    span, right, before, shares = max(end - begin, 1), [judgement.right for judgement in judged], 0, []
+    for part in range(PARTS):
+        until = begin - -(part + 1) * span // PARTS if part + 1 < PARTS else math.inf
+        last = bisect_left(judged, until, before, key=lambda judgement: judgement.at)
+        if last > before:
+            shares.append((100.0 * (part + 0.5) / PARTS, _mean(right[max(0, last - _SMOOTHED) : last])))
+        before = last
+    return shares
+
+
+def _mean(right: Sequence[bool]) -> float:
+    return sum(right) / len(right)
+
+
+projects_router = APIRouter(include_in_schema=False)
+_READERS = ("annotator", "expert", "operator")
+
+
+@projects_router.get("/")
+async def get_project_list(request: Request) -> Response:
+    """Show the projects of the person."""
+    visitors = visitors_of(request)
+    visitor = await visitors.visitor(request)
+    workers = [w for w in visitors.service.readable().values() if visitor.role_in(w.project.id) in _READERS]
+    rows = [await _row(worker, visitor) for worker in workers]
+    is_copy = not visitors.service.is_writer
+    return render_page(request, "projects.html", visitor=visitor, rows=rows, is_copy=is_copy)
+
+
+async def _row(worker: Worker, visitor: Visitor) -> dict[str, Any]:
+    """Return what the list says of the project of `worker` to `visitor`."""
+
+    def count(desk: Desk) -> dict[str, Any]:
+        state = desk.state
+        return {"samples": state.seen, "waiting": waiting_for(desk, visitor.person.id), "paused": state.paused}
+
+    counts = await read(worker, count) if worker.is_ready else {"samples": 0, "waiting": 0, "paused": False}
+    return {**counts, "project": worker.project, "role": visitor.role_in(worker.project.id), "ready": worker.is_ready}
+
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 SHOWN = 7 * DAY
@@ -83,7 +188,7 @@ async def _set_paused(slug: str, request: Request, *, paused: bool) -> Response:
     worker, visitor = await visitors_of(request).enter(request, slug)
     await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
-    await carry_out(worker, lambda desk: verbs.set_paused(desk, origin, paused=paused), 1, origin)
+    await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=paused), 1, origin)
     return RedirectResponse(f"/p/{slug}", 303)
 
 

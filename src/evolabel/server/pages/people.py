@@ -11,20 +11,19 @@ from starlette.datastructures import FormData
 
 from evolabel.errors import ParameterError, StateError
 from evolabel.server.http.access import access_of, carry_out, now_us, origin_of, read, sender_of
-from evolabel.server.http.members import COUNTED_TIME, link_of
+from evolabel.server.http.people import COUNTED_TIME, link_of
 from evolabel.server.log.schema import ROLES
 from evolabel.server.log.times import DAY, SECOND
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
-from evolabel.server.people import members, membership
+from evolabel.server.people import membership, people
 from evolabel.server.people.invites import PAGE_ROLES
 from evolabel.server.people.membership import NewToken
 from evolabel.server.people.policies import HiddenError
 from evolabel.server.people.tokens import end_of_token
-from evolabel.server.project.agreement import agreements
-from evolabel.server.project.annotators import weigh_annotator, weights_of
+from evolabel.server.project.operations import weigh_annotator, weights_of
 from evolabel.server.project.reading import waiting_for
-from evolabel.server.project.standing import answers_since
+from evolabel.server.project.statistics import agreements, answers_since
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
@@ -79,12 +78,12 @@ def _facts(worker: Worker, request: Request, now: int) -> dict[str, Any]:
     project = worker.project.id
     with visitors_of(request).service.reader.connect() as connection:
         return {
-            "members": members.list_members(connection, project),
+            "members": people.list_members(connection, project),
             "answers": answers_since(connection, project, now - COUNTED_TIME),
             "agreements": agreements(connection, project),
-            "seen": members.last_seen(connection),
-            "tokens": members.list_tokens(connection, project),
-            "invites": members.list_invites(connection, project, now),
+            "seen": people.last_seen(connection),
+            "tokens": people.list_tokens(connection, project),
+            "invites": people.list_invites(connection, project, now),
         }
 
 

@@ -6,18 +6,17 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from evolabel.server.http.access import now_us, read
-from evolabel.server.http.sample_reading import default_label, explain_now, said_to, sample_for
+from evolabel.server.http.samples import default_label, explain_now, said_to, sample_for
 from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.pages.charts import value_text, waterfall
 from evolabel.server.pages.feature_rows import CURVE, RECENT, feature_rows
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.rule_rows import parts_rows
+from evolabel.server.pages.rules import parts_rows
 from evolabel.server.pages.visitors import visitors_of
-from evolabel.server.pages.waterfall import value_text, waterfall
+from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.reading import waiting_for
-from evolabel.server.project.responses import cells_before
-from evolabel.server.project.sample_rows import closing_of
+from evolabel.server.project.sample_rows import cells_before, closing_of
 from evolabel.server.project.settings import Feature, Label
-from evolabel.server.project.verbs import ConflictError
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)

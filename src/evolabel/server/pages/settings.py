@@ -1,27 +1,30 @@
-"""The page of settings: asking, answering, labels; each field with its default and what it does."""
+"""The page of settings: asking, answering, labels, each with its default; another model, and a rebuild from the log."""
 
 import asyncio
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 
 from evolabel import __version__
 from evolabel.errors import DataError, EvolabelError, ParameterError
-from evolabel.server.http.access import carry_out, origin_of, read
+from evolabel.server.http.access import access_of, carry_out, origin_of, read
+from evolabel.server.http.problems import ProblemError
+from evolabel.server.http.projects import begin_rebuild, replace_by_file
 from evolabel.server.log.snapshots import list_snapshots
 from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
-from evolabel.server.project import verbs
-from evolabel.server.project.desk import Desk
+from evolabel.server.project import operations
+from evolabel.server.project.batch import Desk
 from evolabel.server.project.jobs import Verb
+from evolabel.server.project.operations import ConflictError, UnknownError
 from evolabel.server.project.reading import waiting_for
+from evolabel.server.project.rebuild import RebuildPlan, rebuild_cost
 from evolabel.server.project.rule_list import count_rules
 from evolabel.server.project.service import check_new_names
 from evolabel.server.project.settings import SETTING_RANGES, Label, ProjectSettings
-from evolabel.server.project.verbs import ConflictError, UnknownError
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
@@ -136,14 +139,14 @@ def _verb(form: FormData, settings: ProjectSettings, origin: Any) -> Verb:
     act = str(form.get("act", ""))
     if act in _GROUPS:
         changed = _changed(form, settings, act)
-        return lambda desk: verbs.change_settings(desk, changed, origin)
+        return lambda desk: operations.change_settings(desk, changed, origin)
     if act == "retire":
         name = str(form.get("label", ""))
-        return lambda desk: verbs.retire_label(desk, name, origin)
+        return lambda desk: operations.retire_label(desk, name, origin)
     if act == "label":
         label = Label(str(form.get("label", "")).strip(), help=str(form.get("help", "")).strip()[:1000])
         check_new_names("label", [label.name], 1)
-        return lambda desk: verbs.add_label(desk, label, origin)
+        return lambda desk: operations.add_label(desk, label, origin)
     raise ParameterError("the form has no known act; load the page and send it again")
 
 
@@ -174,3 +177,42 @@ def _number(name: str, text: str) -> float | int:
         key = "settings.no_share" if name == "budget" else "settings.out_of_range"
         raise FieldError(name, texts.text(key, field=title, value=text[:20], low=low * unit, high=high * unit))
     return number / unit if name in _PERCENT else number
+
+
+model_router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+_REST_OF_FORM = 64 * 1024  # bytes
+
+
+@model_router.post("/model")
+async def post_model_form(slug: str, request: Request) -> Response:
+    """Replace the classifier by that of the file in the form."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    most, length = access_of(request).service.limits.model, request.headers.get("content-length", "")
+    if not length.isascii() or not length.isdigit() or int(length[:20]) > most + _REST_OF_FORM:
+        raise ProblemError(413, "too-large", f"a model file may have {most} bytes; send a smaller model")
+    form = await checked_form(request, visitor, keep_body=False)
+    file = form.get("file")
+    if not isinstance(file, UploadFile):
+        raise ProblemError(422, "invalid", "the form has no file; choose a model file")
+    await replace_by_file(request, worker, visitor.identity(worker.project.id), await file.read())
+    return RedirectResponse(f"/p/{slug}/settings", 303)
+
+
+@model_router.post("/rebuild")
+async def post_rebuild_form(slug: str, request: Request) -> Response:
+    """Make the model anew from the whole log; the page of events says when it is done."""
+    worker, visitor = await visitors_of(request).enter(request, slug)
+    form = await checked_form(request, visitor)
+    cause = str(form.get("cause", "")).strip()[:2000]
+    if not cause:
+        raise ProblemError(422, "invalid", "the cause is missing; write why the model is made anew")
+    people, labels = (_parts(str(form.get(name, ""))[:20_000]) for name in ("people", "labels"))
+    plan = RebuildPlan(cause, people, labels)
+    await asyncio.to_thread(rebuild_cost, worker, plan)  # refuses names that are not known
+    begin_rebuild(request, worker, visitor.identity(worker.project.id), plan)
+    return RedirectResponse(f"/p/{slug}/events?kind=server", 303)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Return the names in `text`, which are apart by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -7,14 +7,23 @@ from fastapi import Request
 from starlette.datastructures import FormData
 
 from evolabel.server.http.access import now_us
-from evolabel.server.log.pen import NotWriterError, StoreError
+from evolabel.server.log.writer import NotWriterError, StoreError
 from evolabel.server.pages.texts import set_language
-from evolabel.server.people.passwords import PasswordQueue
+from evolabel.server.people.passwords import PasswordQueue, SignInLimits
 from evolabel.server.people.policies import HiddenError, Identity, UnauthorisedError, check_role, policy_of
-from evolabel.server.people.sessions import SEEN_EVERY, check_form_token, check_same_site, cookie_name, is_alive
-from evolabel.server.people.sign_in_limits import SignInLimits
+from evolabel.server.people.sessions import (
+    SEEN_EVERY,
+    PersonRow,
+    SessionRow,
+    check_form_token,
+    check_same_site,
+    cookie_name,
+    find_session,
+    is_alive,
+    roles_of,
+    touch_session,
+)
 from evolabel.server.people.tokens import token_digest
-from evolabel.server.people.visits import PersonRow, SessionRow, find_session, roles_of, touch_session
 from evolabel.server.project.follower import check_can_write
 from evolabel.server.project.service import Service
 from evolabel.server.project.worker import Worker

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, insert, select
 
 from evolabel.errors import EvolabelError
 from evolabel.server.log.canonical import canonical, parsed
-from evolabel.server.log.pen import Pen
 from evolabel.server.log.schema import AUDIT, PERSON
+from evolabel.server.log.writer import Pen
 
 logger = logging.getLogger("evolabel.server")
 

@@ -11,10 +11,9 @@ from evolabel.server.log.engines import check_exists, writing_engine
 from evolabel.server.log.migrate import prepare_tables
 from evolabel.server.log.times import DAY, SECOND
 from evolabel.server.people.audit import write_audit
-from evolabel.server.people.members import AccountRow, find_account
-from evolabel.server.people.people import find_or_insert_person, project_id_of
+from evolabel.server.people.people import AccountRow, find_account, find_or_insert_person, project_id_of
+from evolabel.server.people.sessions import insert_invite
 from evolabel.server.people.tokens import token_digest
-from evolabel.server.people.visits import insert_invite
 
 VALID = DAY
 PAGE_ROLES = ("annotator", "expert", "operator")

@@ -9,14 +9,13 @@ from sqlalchemy import Connection
 
 from evolabel.errors import ParameterError, StateError
 from evolabel.server.log.schema import ROLES
-from evolabel.server.people import members
+from evolabel.server.people import people
 from evolabel.server.people.audit import write_audit
 from evolabel.server.people.invites import PAGE_ROLES, active_account, check_name, make_invite
-from evolabel.server.people.members import find_account, list_members
-from evolabel.server.people.people import add_member, find_or_insert_person, set_member
+from evolabel.server.people.people import add_member, find_account, find_or_insert_person, list_members, set_member
 from evolabel.server.people.policies import ForbiddenError, HiddenError, included_roles
+from evolabel.server.people.sessions import delete_sessions, roles_of
 from evolabel.server.people.tokens import make_token
-from evolabel.server.people.visits import delete_sessions, roles_of
 
 
 class Sender(NamedTuple):
@@ -62,7 +61,7 @@ def add_token(connection: Connection, project_id: int, new: NewToken, sender: Se
 
 def revoke_token(connection: Connection, project_id: int, token_id: int, sender: Sender) -> None:
     """Revoke token `token_id` of project `project_id` on behalf of `sender`; HiddenError if there is none."""
-    if not members.revoke_tokens(connection, sender.at, id=token_id, project_id=project_id):
+    if not people.revoke_tokens(connection, sender.at, id=token_id, project_id=project_id):
         raise HiddenError(f"there is no token {token_id} in this project, or it was revoked; list the tokens")
     audit_act(connection, "token-revoked", str(token_id), sender, project=project_id)
 
@@ -85,7 +84,7 @@ def invite_member(connection: Connection, project_id: int, name: str, role: str,
 
 def cancel_invite(connection: Connection, project_id: int, key: str, sender: Sender) -> None:
     """Delete the open invitation `key` to project `project_id` on behalf of `sender`; HiddenError if there is none."""
-    if not members.drop_invite(connection, project_id, key):
+    if not people.drop_invite(connection, project_id, key):
         raise HiddenError(f"there is no open invitation {key[:20]!r} to this project; list the invitations")
     audit_act(connection, "invite-cancelled", key, sender, project=project_id)
 
@@ -113,16 +112,16 @@ def change_role(connection: Connection, project_id: int, name: str, role: str, s
         return
     set_member(connection, project_id, member.person_id, role)
     delete_sessions(connection, member.person_id)
-    members.revoke_other_roles(connection, sender.at, project_id, member.person_id, included_roles(role))
+    people.revoke_other_roles(connection, sender.at, project_id, member.person_id, included_roles(role))
     audit_act(connection, "role-changed", member.name, sender, project=project_id, role=role, before=member.role)
 
 
 def remove_member(connection: Connection, project_id: int, name: str, sender: Sender) -> None:
     """End the membership of `name` in project `project_id` on behalf of `sender`: tokens, invitations, sessions too."""
     member = member_called(connection, project_id, name)
-    members.end_membership(connection, project_id, member.person_id)
-    members.revoke_tokens(connection, sender.at, project_id=project_id, person_id=member.person_id)
-    members.drop_invites(connection, project_id=project_id, person_id=member.person_id)
+    people.end_membership(connection, project_id, member.person_id)
+    people.revoke_tokens(connection, sender.at, project_id=project_id, person_id=member.person_id)
+    people.drop_invites(connection, project_id=project_id, person_id=member.person_id)
     delete_sessions(connection, member.person_id)
     audit_act(connection, "member-removed", member.name, sender, project=project_id, role=member.role)
 
@@ -136,7 +135,7 @@ def invite_user(connection: Connection, name: str, sender: Sender, *, admin: boo
     person_id = find_or_insert_person(connection, name.lower(), sender.at)
     found = find_account(connection, name.lower())
     if found is not None and found.disabled is not None:
-        members.enable_account(connection, person_id)
+        people.enable_account(connection, person_id)
         audit_act(connection, "user-enabled", found.name, sender)
     return _invite(connection, person_id, sender, admin=admin)
 
@@ -149,11 +148,11 @@ def disable_user(connection: Connection, name: str, sender: Sender) -> None:
     if person.id == sender.person_id:
         raise StateError("you cannot disable yourself; ask another administrator")
     if person.disabled is None:
-        members.disable_account(connection, person.id, sender.at)
+        people.disable_account(connection, person.id, sender.at)
         audit_act(connection, "user-disabled", person.name, sender)
 
 
-def member_called(connection: Connection, project_id: int, name: str) -> members.MemberRow:
+def member_called(connection: Connection, project_id: int, name: str) -> people.MemberRow:
     """Return the member of project `project_id` called `name`, read through `connection`; HiddenError if none."""
     for member in list_members(connection, project_id):
         if member.name == name.lower():

@@ -1,10 +1,10 @@
-"""Rows of people, members and tokens."""
+"""Rows of people, members, tokens and open invitations."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
-from evolabel.server.log.schema import MEMBER, PERSON, PROJECT, TOKEN
+from evolabel.server.log.schema import INVITE, MEMBER, PERSON, PROJECT, SESSION, TOKEN
 
 
 class TokenRow(NamedTuple):
@@ -76,3 +76,145 @@ def project_id_of(connection: Connection, slug: str) -> int | None:
     """Return the number of the project called `slug`, read through `connection`, or None."""
     found = connection.scalar(select(PROJECT.c.id).where(PROJECT.c.slug == slug))
     return None if found is None else int(found)
+
+
+class MemberRow(NamedTuple):
+    """A person with a role in a project."""
+
+    person_id: int
+    name: str
+    display: str
+    role: str
+    has_password: bool
+    disabled: int | None
+
+
+class AccountRow(NamedTuple):
+    """A person of the server."""
+
+    id: int
+    name: str
+    display: str
+    admin: bool
+    has_password: bool
+    created: int
+    disabled: int | None
+
+
+def list_members(connection: Connection, project_id: int) -> list[MemberRow]:
+    """Return the members of project `project_id` by name, read through `connection`."""
+    query = (
+        select(*PERSON.c[("id", "name", "display", "password", "disabled")], MEMBER.c.role)
+        .join(MEMBER, MEMBER.c.person_id == PERSON.c.id)
+        .where(MEMBER.c.project_id == project_id)
+        .order_by(PERSON.c.name)
+    )
+    return [
+        MemberRow(row.id, row.name, row.display, row.role, row.password is not None, row.disabled)
+        for row in connection.execute(query)
+    ]
+
+
+def last_seen(connection: Connection) -> dict[int, int]:
+    """Return when each person with a session last used one, by number, read through `connection`."""
+    query = select(SESSION.c.person_id, func.max(SESSION.c.seen)).group_by(SESSION.c.person_id)
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def find_account(connection: Connection, name: str) -> AccountRow | None:
+    """Return the person called `name`, also one who is disabled, read through `connection`; None if there is none."""
+    row = connection.execute(select(PERSON).where(PERSON.c.name == name)).first()
+    return None if row is None else _account(row)
+
+
+def list_accounts(connection: Connection) -> list[AccountRow]:
+    """Return all people of the server by name, read through `connection`."""
+    return [_account(row) for row in connection.execute(select(PERSON).order_by(PERSON.c.name))]
+
+
+def end_membership(connection: Connection, project_id: int, person_id: int) -> None:
+    """End the membership of person `person_id` in project `project_id`, through `connection`."""
+    connection.execute(delete(MEMBER).where(MEMBER.c.project_id == project_id, MEMBER.c.person_id == person_id))
+
+
+def list_tokens(connection: Connection, project_id: int) -> list[dict[str, Any]]:
+    """Return the tokens of project `project_id` that were not revoked, newest first, read through `connection`."""
+    columns = ("id", "role", "hint", "per_minute", "created", "expires", "used")
+    query = (
+        select(*TOKEN.c[columns], TOKEN.c.name.label("purpose"), PERSON.c.name.label("person"))
+        .join(PERSON, PERSON.c.id == TOKEN.c.person_id)
+        .where(TOKEN.c.project_id == project_id, TOKEN.c.revoked.is_(None))
+        .order_by(TOKEN.c.id.desc())
+    )
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def revoke_tokens(connection: Connection, at: int, **which: int) -> int:
+    """Revoke through `connection` at time `at` the tokens with the values in `which`, by column; return how many."""
+    query = update(TOKEN).where(TOKEN.c.revoked.is_(None), *(TOKEN.c[name] == value for name, value in which.items()))
+    return connection.execute(query.values(revoked=at)).rowcount
+
+
+def revoke_other_roles(
+    connection: Connection, at: int, project_id: int, person_id: int, kept: tuple[str, ...]
+) -> int:  # fmt: skip
+    """Revoke at time `at` the tokens of `person_id` in `project_id` whose role is not among those `kept`.
+
+    `connection` writes; how many they were is returned.
+    """
+    where = (TOKEN.c.project_id == project_id, TOKEN.c.person_id == person_id, TOKEN.c.role.not_in(kept))
+    return connection.execute(update(TOKEN).where(TOKEN.c.revoked.is_(None), *where).values(revoked=at)).rowcount
+
+
+def touch_token(connection: Connection, token_id: int, at: int) -> None:
+    """Store through `connection` that token `token_id` was used at time `at`."""
+    connection.execute(update(TOKEN).where(TOKEN.c.id == token_id).values(used=at))
+
+
+def list_invites(connection: Connection, project_id: int, now: int) -> list[dict[str, Any]]:
+    """Return the invitations to project `project_id` that can be used at time `now`, read through `connection`."""
+    inviter = PERSON.alias()
+    query = (
+        select(*INVITE.c[("digest", "role", "created", "until")], PERSON.c.name.label("person"))
+        .add_columns(inviter.c.name.label("made_by"))
+        .join(PERSON, PERSON.c.id == INVITE.c.person_id)
+        .outerjoin(inviter, inviter.c.id == INVITE.c.made_by)
+        .where(INVITE.c.project_id == project_id, INVITE.c.used.is_(None), INVITE.c.until > now)
+        .order_by(INVITE.c.created.desc())
+    )
+    rows = (dict(row) for row in connection.execute(query).mappings())
+    return [{"id": bytes(row.pop("digest")).hex()[:16], **row} for row in rows]
+
+
+def drop_invites(connection: Connection, **which: int) -> int:
+    """Delete unused invitations whose columns have the values in `which`, through `connection`; return how many."""
+    query = delete(INVITE).where(INVITE.c.used.is_(None), *(INVITE.c[name] == value for name, value in which.items()))
+    return connection.execute(query).rowcount
+
+
+def drop_invite(connection: Connection, project_id: int, key: str) -> bool:
+    """Delete the unused invitation to project `project_id` whose id is `key`; return whether there was one."""
+    query = select(INVITE.c.digest).where(INVITE.c.project_id == project_id, INVITE.c.used.is_(None))
+    found = [row.digest for row in connection.execute(query) if bytes(row.digest).hex()[:16] == key]
+    for digest in found:
+        connection.execute(delete(INVITE).where(INVITE.c.digest == digest))
+    return bool(found)
+
+
+def disable_account(connection: Connection, person_id: int, at: int) -> None:
+    """Disable person `person_id` at time `at` through `connection`: sessions, tokens and invitations end."""
+    connection.execute(update(PERSON).where(PERSON.c.id == person_id).values(disabled=at))
+    connection.execute(delete(SESSION).where(SESSION.c.person_id == person_id))
+    revoke_tokens(connection, at, person_id=person_id)
+    drop_invites(connection, person_id=person_id)
+
+
+def enable_account(connection: Connection, person_id: int) -> None:
+    """Let person `person_id` sign in again through `connection`, with a new password and not as an administrator."""
+    values = {"disabled": None, "password": None, "admin": False}
+    connection.execute(update(PERSON).where(PERSON.c.id == person_id).values(**values))
+
+
+def _account(row: Any) -> AccountRow:
+    has_password = row.password is not None
+    return AccountRow(row.id, row.name, row.display, row.admin, has_password, row.created, row.disabled)

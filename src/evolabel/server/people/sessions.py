@@ -1,16 +1,162 @@
-"""Sessions of people in browsers: 256 random bits in a cookie, stored as a digest."""
+"""Sessions of people in browsers: 256 random bits in a cookie, stored as a digest; rows of sign-ins."""
 
 import hmac
 import secrets
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fastapi import Request, Response
-from sqlalchemy import Connection
+from sqlalchemy import Connection, delete, insert, select, update
 
+from evolabel.server.log.canonical import canonical, parsed
+from evolabel.server.log.schema import INVITE, MEMBER, PERSON, PROJECT, SESSION
 from evolabel.server.log.times import HOUR, SECOND
 from evolabel.server.people.policies import ForbiddenError
 from evolabel.server.people.tokens import token_digest
-from evolabel.server.people.visits import SessionRow, insert_session
+
+
+class PersonRow(NamedTuple):
+    """A person, with what the pages need of one."""
+
+    id: int
+    name: str
+    display: str
+    password: str | None
+    admin: bool
+    preferences: dict[str, Any]
+
+
+class SessionRow(NamedTuple):
+    """A session of a person."""
+
+    digest: bytes
+    csrf: bytes
+    created: int
+    seen: int
+    until: int
+    person: PersonRow
+
+
+class InviteRow(NamedTuple):
+    """An invitation that was not used yet: the person, and what the link gives."""
+
+    digest: bytes
+    person: PersonRow
+    project_id: int | None
+    project_title: str | None
+    role: str | None
+    admin: bool
+    until: int
+
+
+def find_person(connection: Connection, name: str) -> PersonRow | None:
+    """Return the person called `name`, read through `connection`, or None."""
+    row = connection.execute(select(PERSON).where(PERSON.c.name == name, PERSON.c.disabled.is_(None))).first()
+    return None if row is None else _person(row)
+
+
+def roles_of(connection: Connection, person_id: int) -> dict[int, str]:
+    """Return the role of person `person_id` in each of their projects, by its number, read through `connection`."""
+    rows = connection.execute(select(MEMBER.c.project_id, MEMBER.c.role).where(MEMBER.c.person_id == person_id))
+    return {row.project_id: row.role for row in rows}
+
+
+def has_admin(connection: Connection) -> bool:
+    """Return whether an administrator in the database of `connection` has a password."""
+    query = select(PERSON.c.id).where(PERSON.c.admin, PERSON.c.password.is_not(None), PERSON.c.disabled.is_(None))
+    return connection.execute(query).first() is not None
+
+
+def preferences_of(connection: Connection, person_id: int) -> dict[str, Any]:
+    """Return the preferences of person `person_id` that were stored, read through `connection`."""
+    stored = connection.scalar(select(PERSON.c.preferences).where(PERSON.c.id == person_id))
+    return parsed(stored) if stored else {}
+
+
+def set_preferences(connection: Connection, person_id: int, preferences: dict[str, Any]) -> None:
+    """Store the `preferences` of person `person_id` through `connection`."""
+    connection.execute(update(PERSON).where(PERSON.c.id == person_id).values(preferences=canonical(preferences)))
+
+
+def insert_session(connection: Connection, person_id: int, values: dict[str, object]) -> None:
+    """Insert a session of person `person_id` with these `values` through `connection`, and drop those that ended."""
+    connection.execute(delete(SESSION).where(SESSION.c.until <= values["created"]))
+    connection.execute(insert(SESSION).values(person_id=person_id, **values))
+
+
+def find_session(connection: Connection, digest: bytes) -> SessionRow | None:
+    """Return the session with this `digest`, read through `connection`, or None."""
+    query = (
+        select(*SESSION.c[("digest", "csrf", "seen", "until")], SESSION.c.created.label("began"), *PERSON.c)
+        .select_from(SESSION)
+        .join(PERSON, PERSON.c.id == SESSION.c.person_id)
+        .where(SESSION.c.digest == digest, PERSON.c.disabled.is_(None))
+    )
+    row = connection.execute(query).first()
+    return None if row is None else _session(row)
+
+
+def sessions_of(connection: Connection, person_id: int) -> list[tuple[bytes, int, int]]:
+    """Return digest, begin and last use of the sessions of person `person_id`, last used first, by `connection`."""
+    query = select(SESSION).where(SESSION.c.person_id == person_id).order_by(SESSION.c.seen.desc())
+    return [(bytes(row.digest), row.created, row.seen) for row in connection.execute(query)]
+
+
+def touch_session(connection: Connection, digest: bytes, at: int) -> None:
+    """Store through `connection` that the session with this `digest` was used at time `at`."""
+    connection.execute(update(SESSION).where(SESSION.c.digest == digest).values(seen=at))
+
+
+def delete_sessions(connection: Connection, person_id: int, digest: bytes | None = None) -> int:
+    """End the session of person `person_id` with this `digest`, or all, through `connection`; return how many."""
+    query = delete(SESSION).where(SESSION.c.person_id == person_id)
+    return connection.execute(query if digest is None else query.where(SESSION.c.digest == digest)).rowcount
+
+
+def insert_invite(connection: Connection, values: dict[str, object]) -> None:
+    """Insert an invitation with these `values` through `connection`."""
+    connection.execute(insert(INVITE).values(**values))
+
+
+def find_invite(connection: Connection, digest: bytes, now: int) -> InviteRow | None:
+    """Return the invitation with this `digest`, read through `connection`, if it can be used at time `now`."""
+    query = (
+        select(*INVITE.c[("project_id", "role", "until")], INVITE.c.admin.label("makes_admin"), PROJECT.c.title)
+        .add_columns(*PERSON.c)
+        .select_from(INVITE)
+        .join(PERSON, PERSON.c.id == INVITE.c.person_id)
+        .outerjoin(PROJECT, PROJECT.c.id == INVITE.c.project_id)
+        .where(INVITE.c.digest == digest, INVITE.c.used.is_(None), INVITE.c.until > now, PERSON.c.disabled.is_(None))
+    )
+    row = connection.execute(query).first()
+    if row is None:
+        return None
+    return InviteRow(digest, _person(row), row.project_id, row.title, row.role, row.makes_admin, row.until)
+
+
+def use_invite(connection: Connection, invite: InviteRow, password: str, at: int) -> bool:
+    """Use `invite` at time `at` through `connection`: store the hashed `password`; return False if it was used before.
+
+    Sessions that the person has elsewhere end, and so do all other open links of the person: each of them could set
+    another password, and those who made them need not have the power that the person has now.
+    """
+    unused = update(INVITE).where(INVITE.c.used.is_(None), INVITE.c.until > at).values(used=at)
+    if connection.execute(unused.where(INVITE.c.digest == invite.digest)).rowcount != 1:
+        return False
+    connection.execute(unused.where(INVITE.c.person_id == invite.person.id))
+    values: dict[str, object] = {"password": password} | ({"admin": True} if invite.admin else {})
+    connection.execute(update(PERSON).where(PERSON.c.id == invite.person.id).values(**values))
+    delete_sessions(connection, invite.person.id)
+    return True
+
+
+def _person(row: Any) -> PersonRow:
+    preferences = parsed(row.preferences) if row.preferences else {}
+    return PersonRow(row.id, row.name, row.display, row.password, row.admin, preferences)
+
+
+def _session(row: Any) -> SessionRow:
+    return SessionRow(bytes(row.digest), bytes(row.csrf), row.began, row.seen, row.until, _person(row))
+
 
 SESSION_TIME = 12 * HOUR
 IDLE = HOUR

@@ -5,10 +5,8 @@ from typing import NamedTuple
 
 from evolabel.errors import DataError
 from evolabel.server.log.canonical import canonical, digest
-from evolabel.server.project.desk import Desk, Origin
-from evolabel.server.project.questions import Answers
-from evolabel.server.project.state import Facts, ProjectState
-from evolabel.server.project.verbs import (
+from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.operations import (
     UnknownError,
     give_answer,
     question_record,
@@ -16,6 +14,8 @@ from evolabel.server.project.verbs import (
     send_samples,
     stored_payload,
 )
+from evolabel.server.project.questions import Answers
+from evolabel.server.project.state import Facts, ProjectState
 
 QUESTION_FIELD = "evolabel_number"
 """Field of a task that is a question of the project: its number."""

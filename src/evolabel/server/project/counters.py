@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from evolabel.server.log.log import NewRecord
+from evolabel.server.log.records import NewRecord
 
 _RESPONSES = ("answer", "refusal", "withdrawal", "correction")
 

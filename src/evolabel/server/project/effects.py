@@ -11,18 +11,42 @@ import threading
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine, delete, insert, select
 
 from evolabel.errors import EvolabelError
-from evolabel.server.log.log import Record
-from evolabel.server.log.pen import Pen
+from evolabel.server.log.canonical import canonical, parsed
 from evolabel.server.log.projects import find_sample
-from evolabel.server.project.comparing import COMPARED, Cells, compare
-from evolabel.server.project.effect_rows import effects_of, store_effect
+from evolabel.server.log.records import Record
+from evolabel.server.log.schema import EFFECT
+from evolabel.server.log.writer import Pen
+from evolabel.server.project.copies import StateCopy, StateView
 from evolabel.server.project.questions import first_needed
-from evolabel.server.project.responses import cells_before
+from evolabel.server.project.sample_rows import cells_before
 from evolabel.server.project.state import Facts, ProjectState
-from evolabel.server.project.view import StateCopy, StateView
+from evolabel.server.project.trials import COMPARED, Cells, compare
+
+_KEPT = 30 * 24 * 3600 * 1_000_000  # microseconds
+
+
+def store_effect(connection: Connection, project_id: int, number: int, values: dict[str, Any], at: int) -> None:
+    """Write through `connection` what the answer to question `number` of project `project_id` changed, at time `at`.
+
+    `values` are of, changed and labels. Those of the project that are older than 30 days are removed.
+    """
+    of_project = EFFECT.c.project_id == project_id
+    connection.execute(delete(EFFECT).where(of_project, (EFFECT.c.number == number) | (EFFECT.c.at < at - _KEPT)))
+    row = {**values, "labels": canonical(values["labels"]), "at": at}
+    connection.execute(insert(EFFECT).values(project_id=project_id, number=number, **row))
+
+
+def effects_of(connection: Connection, project_id: int, numbers: Collection[int]) -> dict[int, dict[str, Any]]:
+    """Return what the answers to questions `numbers` of project `project_id` changed, by number, by `connection`."""
+    query = select(EFFECT).where(EFFECT.c.project_id == project_id, EFFECT.c.number.in_(list(numbers)))
+    return {
+        row.number: {"of": row.of, "changed": row.changed, "labels": parsed(row.labels), "final": True}
+        for row in connection.execute(query)
+    }
+
 
 _PAUSE_SECONDS = 1.0
 _MOST_WAITING = 4

@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Engine, Select, Table, case, select
 
 from evolabel.server.log.canonical import parsed
-from evolabel.server.log.log import PAGE, log_lines, read_record
-from evolabel.server.log.pen import reading
+from evolabel.server.log.records import PAGE, log_lines, read_record
 from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
 from evolabel.server.log.times import utc_text
-from evolabel.server.project.standing import STANDS
+from evolabel.server.log.writer import reading
+from evolabel.server.project.statistics import STANDS
 
 Row = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from evolabel.server.log.activity import activity_rows
-from evolabel.server.log.log import Record
+from evolabel.server.log.records import Record
 from evolabel.server.project.state import ProjectState
 
 

@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
-from evolabel.server.log.log import LogError, NewRecord, Record, read_records
-from evolabel.server.log.pen import NotWriterError
-from evolabel.server.project.desk import Desk
+from evolabel.server.log.records import LogError, NewRecord, Record, read_records
+from evolabel.server.log.writer import NotWriterError
+from evolabel.server.project.batch import Desk
 from evolabel.server.project.jobs import BusyError, Job, refuse_all
-from evolabel.server.project.lease_rows import read_leases
-from evolabel.server.project.model_records import MODEL_KINDS
+from evolabel.server.project.learner_changes import MODEL_KINDS, RULE_KINDS, UNDONE
+from evolabel.server.project.leases import read_leases
 from evolabel.server.project.replay import ReplayError, apply_record, restore
-from evolabel.server.project.rule_acts import RULE_KINDS, UNDONE
 from evolabel.server.project.worker import Worker
 
 STANDBY = "this server is the standby; send the request to the one that writes, or wait"

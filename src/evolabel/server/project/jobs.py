@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
+from sqlalchemy.exc import StatementError
+
 from evolabel.errors import EvolabelError
-from evolabel.server.project.desk import Desk
-from evolabel.server.project.limits import DEFAULT_LIMITS
+from evolabel.server.log.writer import NotWriterError, StoreError, store_problem
+from evolabel.server.project.batch import Desk
+from evolabel.server.project.settings import DEFAULT_LIMITS
 
 JOBS_PER_BATCH = 256
 ROWS_PER_BATCH = 1000  # some 0.3 s of work, so that a single sample does not wait long behind large requests
@@ -100,3 +103,31 @@ class JobQueue:
                     jobs.append(job)
                     rows += job.rows
             return jobs
+
+
+def cannot_apply() -> CannotApplyError:
+    """Return the answer to a request on which the learner has failed too often."""
+    return CannotApplyError("the learner cannot learn from this request; do not send it again")
+
+
+def may_be_of_one_job(error: Exception) -> bool:
+    """Return whether `error` may come from what one job brought, so that the others can succeed without it."""
+    return isinstance(error.__cause__ or error, StatementError) and not is_full(error)
+
+
+def is_full(error: Exception) -> bool:
+    """Return whether `error` says that the disk is full."""
+    return any(sign in str(error) for sign in ("disk is full", "No space left"))
+
+
+def as_busy(error: Exception | None) -> BusyError:
+    """Return the answer to requests whose batch has failed by `error`."""
+    if isinstance(error, BusyError):
+        return error
+    if isinstance(error, NotWriterError):
+        return BusyError("standby", str(error))
+    if isinstance(error, StoreError):
+        if is_full(error):
+            return BusyError("disk-full", f"{error}; the request can be sent again")
+        return BusyError(*store_problem(error))
+    return BusyError("rebuilding", "the model is being read again; try again in a second")

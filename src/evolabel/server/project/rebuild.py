@@ -6,23 +6,80 @@ When the replay has caught up with the log, the worker takes over its learner be
 names its bytes.
 """
 
+import copy
+from collections.abc import Iterable
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from sqlalchemy import Connection
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, EvolabelError
-from evolabel.server.log.log import Record, find_kinds
+from evolabel.server.log.canonical import canonical
+from evolabel.server.log.records import FIRST_CHAIN, Record, find_kinds, read_records
 from evolabel.server.people.people import names_of
-from evolabel.server.project.beside import RECORDS_A_SECOND, StateBeside
-from evolabel.server.project.desk import Desk, Origin
-from evolabel.server.project.model_records import NEW_MODEL_KINDS, REBUILT, blob_hash
+from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.learner_changes import (
+    NEW_MODEL_KINDS,
+    REBUILT,
+    RULE_KEYS,
+    RULE_KINDS,
+    UNDONE,
+    blob_hash,
+    present_rules,
+)
+from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.questions import Answers
-from evolabel.server.project.replay import versions
-from evolabel.server.project.rule_acts import RULE_KEYS, RULE_KINDS, UNDONE, present_rules
+from evolabel.server.project.replay import IMPORT, versions
 from evolabel.server.project.state import Facts, ProjectState
 from evolabel.server.project.worker import Worker
+
+RECORDS_A_SECOND = 400
+"""Records of a replay that are applied in a second, on a busy machine."""
+
+
+class StateBeside:
+    """A state, and how far it has come; `apply` says what a record does to it."""
+
+    def __init__(self) -> None:
+        self.state: ProjectState | None = None
+        self.seq, self.chain = 0, FIRST_CHAIN
+
+    def apply(self, state: ProjectState, record: Record) -> None:
+        """Change `state` by `record`, which has its payload."""
+        raise NotImplementedError
+
+    def follow(self, records: Iterable[Record]) -> None:
+        """Apply `records`, which come behind those so far; ConflictError for one whose payload is in the archive."""
+        for record in records:
+            if record.entry.payload is None:
+                raise ConflictError("no-payload", f"the payload of record {record.seq} is in the archive; {IMPORT}")
+            if self.state is None:
+                self.state = ProjectState.created(record.entry.payload)
+            else:
+                self.apply(self.state, record)
+            self.seq, self.chain = record.seq, record.chain
+
+    def catch_up(self, worker: Worker) -> None:
+        """Follow the log of `worker` until it is at most a second ahead."""
+        while True:
+            with worker.reading() as connection:
+                self.follow(read_records(connection, worker.project.id, self.seq, self.chain))
+            if worker.head.seq - self.seq <= RECORDS_A_SECOND:
+                return
+
+    def at_end(self, desk: Desk, what: str) -> tuple[Self, bytes]:
+        """Return a copy that has followed the log up to the end of the `desk`, and the bytes of its learner.
+
+        It is a copy, because the worker asks again if another job of the batch breaks. ConflictError, named after
+        `what` is done, if it has other questions or counts than the live state.
+        """
+        made = copy.deepcopy(self)
+        made.follow(desk.behind(made.seq, made.chain))
+        if made.state is None or canonical(made.state.facts()) != canonical(desk.state.facts()):
+            raise ConflictError(f"{what}-differs", "the log gives other questions or counts than the live project has")
+        return made, made.state.learner.to_bytes()
+
 
 _CORRECTION = "correction"
 

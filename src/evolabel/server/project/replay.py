@@ -18,9 +18,9 @@ from evolabel.persistence.model_file import stored_checksum
 from evolabel.persistence.schemas import SCHEMA
 from evolabel.server.log.activity import COMMAND
 from evolabel.server.log.canonical import canonical, digest, parsed
-from evolabel.server.log.log import FIRST_CHAIN, Head, LogError, Record, last_of_kinds, read_records, time_of
+from evolabel.server.log.records import FIRST_CHAIN, Head, LogError, Record, last_of_kinds, read_records, time_of
 from evolabel.server.log.snapshots import Snapshot, snapshots_of
-from evolabel.server.project.rule_acts import RULE_KINDS, UNDONE, present_rules
+from evolabel.server.project.learner_changes import RULE_KINDS, UNDONE, present_rules
 from evolabel.server.project.state import Facts, ProjectState
 
 logger = logging.getLogger("evolabel.server")

@@ -12,8 +12,8 @@ from evolabel.server.log.archive import (
     last_archivable,
     write_archive,
 )
-from evolabel.server.log.pen import Pen
-from evolabel.server.project.desk import Origin
+from evolabel.server.log.writer import Pen
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.worker import Worker
 
 _CLEARED = 5000  # records at once, so that requests wait for a moment only

@@ -5,8 +5,8 @@ from typing import Any
 from evolabel.errors import EvolabelError
 from evolabel.explain.answer_parts import parts_values
 from evolabel.explain.rules import Rule
+from evolabel.server.project.operations import UnknownError
 from evolabel.server.project.state import Facts, ProjectState
-from evolabel.server.project.verbs import UnknownError
 from evolabel.stages.threshold_rules.read_trees import read_threshold_rules
 from evolabel.stages.threshold_rules.words import ThresholdRule
 from evolabel.stages.written_rules.expert_reader import read_form

@@ -1,14 +1,14 @@
-"""Samples and what people said to them, read from the tables; nothing of it is hidden here."""
+"""Samples, questions and what people said to them, read from the tables; nothing of it is hidden here."""
 
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 
 from evolabel.server.log.canonical import parsed
-from evolabel.server.log.log import Record, read_record
+from evolabel.server.log.records import Record, read_record
 from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
-from evolabel.server.project.standing import STANDS
+from evolabel.server.project.statistics import STANDS
 
 
 class GivenResponse(NamedTuple):
@@ -114,3 +114,112 @@ def _given(row: Any) -> GivenResponse:
         row.seq, row.number, row.person_id, row.display or f"person {row.person_id}", row.revision, row.status,
         parsed(row.answers), row.at, row.final_at, row.took_ms, row.note, parsed(row.outcome)["labels"],
     )  # fmt: skip
+
+
+def closed_questions(
+    connection: Connection, project_id: int, cause: str, person_id: int, *, after: int, limit: int
+) -> list[dict[str, Any]]:
+    """Return the questions of project `project_id` that were closed by `cause`, with numbers above `after`, by number.
+
+    At most `limit` are read through `connection`; each says whether person `person_id` has answered it.
+    """
+    own = (RESPONSE.c.project_id == QUESTION.c.project_id) & (RESPONSE.c.number == QUESTION.c.number)
+    answered = exists().where(own, RESPONSE.c.person_id == person_id, RESPONSE.c.status != "withdrawn")
+    query = (
+        select(QUESTION.c.number, QUESTION.c.labels, QUESTION.c.needed, SAMPLE.c.at, answered.label("answered"))
+        .join(SAMPLE, (SAMPLE.c.project_id == QUESTION.c.project_id) & (SAMPLE.c.number == QUESTION.c.number))
+        .where(QUESTION.c.project_id == project_id, QUESTION.c.cause == cause, QUESTION.c.number > after)
+        .order_by(QUESTION.c.number)
+        .limit(limit)
+    )
+    return [
+        {**row, "labels": parsed(row["labels"]), "answered": bool(row["answered"]), "status": cause}
+        for row in connection.execute(query).mappings()
+    ]
+
+
+_SEARCHED = 5000  # samples back in which values of the same source are looked for
+
+
+class OwnResponse(NamedTuple):
+    """The last response of a person to a question, and what the model had said."""
+
+    number: int
+    status: str
+    answers: dict[str, int | None]
+    at: int
+    final_at: int | None
+    predicted: list[str]
+
+
+def last_own_responses(connection: Connection, project_id: int, person_id: int, most: int) -> list[OwnResponse]:
+    """Return the last responses of person `person_id` in project `project_id`, at most `most`, newest first.
+
+    They are read through `connection`; those taken back are left out.
+    """
+    query = (
+        select(RESPONSE, LOG.c.at)
+        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.person_id == person_id)
+        .order_by(RESPONSE.c.seq.desc())
+        .limit(10 * most)
+    )
+    newest: dict[int, Any] = {}
+    for row in connection.execute(query):
+        newest.setdefault(row.number, row)
+    rows = [row for row in newest.values() if row.status != "withdrawn"][:most]
+    return [
+        OwnResponse(
+            row.number, row.status, parsed(row.answers), row.at, row.final_at,
+            _predicted_labels(connection, project_id, row.number),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def answers_before(
+    connection: Connection, project_id: int, number: int, person_id: int
+) -> tuple[dict[str, int | None], int]:
+    """Return the answers that person `person_id` gave last to question `number` of project `project_id`, and the time.
+
+    They are read through `connection`, also if they were taken back; empty and 0 if there are none.
+    """
+    query = (
+        select(RESPONSE.c.answers, LOG.c.at)
+        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.number == number, RESPONSE.c.person_id == person_id)
+        .where(RESPONSE.c.status == "submitted")
+        .order_by(RESPONSE.c.revision.desc())
+    )
+    found = connection.execute(query.limit(1)).first()
+    return ({}, 0) if found is None else (dict(parsed(found.answers)), found.at)
+
+
+def cells_before(
+    connection: Connection, project_id: int, number: int, most: int, source: str | None = None
+) -> list[list[Any]]:
+    """Return the values of the samples up to `number` of project `project_id`, at most `most`, oldest first.
+
+    They are read through `connection`; with a `source`, only samples that came from it.
+    """
+    query = (
+        select(LOG.c.payload)
+        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.number <= number, LOG.c.payload.is_not(None))
+        .where(SAMPLE.c.number > number - _SEARCHED)
+        .order_by(SAMPLE.c.number.desc())
+        .limit(most)
+    )
+    if source is not None:
+        query = query.where(SAMPLE.c.source == source)
+    return [parsed(payload)["x"] for payload in connection.scalars(query)][::-1]
+
+
+def _predicted_labels(connection: Connection, project_id: int, number: int) -> list[str]:
+    """Return the labels that the model predicted for sample `number`, as logged."""
+    query = (
+        select(LOG.c.outcome)
+        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.number == number)
+    )
+    return list(parsed(connection.scalar(query) or '{"labels": []}')["labels"])

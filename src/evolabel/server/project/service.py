@@ -16,21 +16,28 @@ from evolabel.errors import EvolabelError, ParameterError, StateError
 from evolabel.server.log import derive
 from evolabel.server.log.activity import COMMAND
 from evolabel.server.log.engines import reading_engine
-from evolabel.server.log.log import NewRecord, Record
 from evolabel.server.log.migrate import prepare_tables
-from evolabel.server.log.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.log.projects import Project, find_project, insert_project, list_projects
+from evolabel.server.log.records import NewRecord, Record
 from evolabel.server.log.times import DAY
+from evolabel.server.log.writer import NotWriterError, Pen, StoreError, reading
 from evolabel.server.people.membership import Sender, audit_act
-from evolabel.server.project.desk import Origin
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.follower import STANDBY, Follower
 from evolabel.server.project.jobs import BusyError
-from evolabel.server.project.limits import DEFAULT_LIMITS, Retention, ServiceLimits
+from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.replay import versions
 from evolabel.server.project.retention import archive_all
-from evolabel.server.project.settings import MOST_LABELS, Feature, Label, ProjectSettings
+from evolabel.server.project.settings import (
+    DEFAULT_LIMITS,
+    MOST_LABELS,
+    Feature,
+    Label,
+    ProjectSettings,
+    Retention,
+    ServiceLimits,
+)
 from evolabel.server.project.state import ProjectState
-from evolabel.server.project.verbs import ConflictError
 from evolabel.server.project.worker import Worker
 
 MOST_FEATURES = 2000

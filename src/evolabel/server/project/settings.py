@@ -1,11 +1,51 @@
-"""Settings of a project, its features and its labels, as a request or a record holds them."""
+"""Settings of a project, its features with their values, and its labels, as a request or a record holds them."""
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 from evolabel._utils.text import first_names
-from evolabel.errors import ParameterError
+from evolabel.engine.bounds import MAX_VALUE
+from evolabel.errors import DataError, ParameterError
+
+_MEGABYTE = 1_000_000
+_MEBIBYTE = 1024 * 1024
+
+
+class ServiceLimits(NamedTuple):
+    """Limits of all projects and requests.
+
+    `queue`: requests of a project that wait at most; `rows`: rows of a request; `min_free`: bytes left on the disk,
+    below which samples are refused, answers below a quarter; `model`: bytes of a model file; `sse`: open streams.
+    """
+
+    queue: int = 2000
+    rows: int = 1000
+    min_free: int = 200 * _MEGABYTE
+    model: int = 64 * _MEBIBYTE
+    sse: int = 200
+
+    @classmethod
+    def of(cls, *, queue: int, rows: int, min_free_mb: int, model_mb: int, sse: int) -> "ServiceLimits":
+        """Return the limits for the numbers of a configuration: `queue`, `rows` and `sse` as they are.
+
+        `min_free_mb` (10^6 bytes) and `model_mb` (2^20 bytes) are converted to bytes.
+        """
+        return cls(queue, rows, min_free_mb * _MEGABYTE, model_mb * _MEBIBYTE, sse)
+
+
+DEFAULT_LIMITS = ServiceLimits()
+
+
+class Retention(NamedTuple):
+    """How many `days` payloads of samples stay in the log, and the `folder` to which older ones go."""
+
+    days: int
+    folder: Path
+
 
 MOST_LABELS = 500  # of a project
 
@@ -164,3 +204,43 @@ class Label:
     def facts(self) -> dict[str, Any]:
         """Return the label as JSON holds it."""
         return asdict(self)
+
+
+def count_unseen(features: Sequence[Feature], samples: Iterable[Sequence[object]]) -> Counter[tuple[str, object]]:
+    """Return how often the cells of `samples` hold texts that are none of the choices of `features`.
+
+    The keys are the name of the feature and the text.
+    """
+    texts = [(place, feature) for place, feature in enumerate(features) if feature.choices]
+    return Counter(
+        (feature.name, cells[place])
+        for cells in samples
+        for place, feature in texts
+        if cells[place] is not None and cells[place] not in feature.choices
+    )
+
+
+def are_plain_numbers(values: Sequence[object]) -> bool:
+    """Return whether all `values` are floats that `read_cell` returns as they are, for features of numbers."""
+    return {*map(type, values)} == {float} and all(map(MAX_VALUE.__ge__, map(abs, values)))  # type: ignore[arg-type]
+
+
+def read_cell(feature: Feature, value: object) -> float | str | None:
+    """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
+    if type(value) is float and feature.kind == "number" and abs(value) <= MAX_VALUE:
+        return value  # most values, so they come first
+    if value is None:
+        return None
+    if feature.kind == "text":
+        if not isinstance(value, str):
+            raise DataError(f"{feature.name!r} is {value!r}; it must be a text or null")
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"{feature.name!r} is {value!r}; it must be a number or null")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not abs(number) <= MAX_VALUE:
+        raise DataError(f"{feature.name!r} is {number:g}; it must be a number of at most {MAX_VALUE:g}, or null")
+    return number

@@ -19,12 +19,19 @@ from evolabel.errors import DataError
 from evolabel.explain.prediction import Explanation
 from evolabel.server.log.canonical import canonical, digest
 from evolabel.server.log.times import HOUR
-from evolabel.server.project.cells import are_plain_numbers, read_cell
-from evolabel.server.project.model_records import MODEL_KINDS, change_model, has_learned
+from evolabel.server.project.learner_changes import (
+    MODEL_KINDS,
+    RULE_KINDS,
+    UNDONE,
+    change_model,
+    change_rules,
+    count_events,
+    events_since,
+    has_learned,
+    undo_on,
+)
 from evolabel.server.project.questions import Answers, OpenQuestion, Response, answers_needed, held_back, judged_answers
-from evolabel.server.project.rule_acts import RULE_KINDS, UNDONE, change_rules, undo_on
-from evolabel.server.project.rule_events import count_events, events_since
-from evolabel.server.project.settings import Feature, Label, ProjectSettings
+from evolabel.server.project.settings import Feature, Label, ProjectSettings, are_plain_numbers, read_cell
 from evolabel.streams.tabular.column_coding import Encoded
 from evolabel.typing import IntArray
 

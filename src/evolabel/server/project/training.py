@@ -8,11 +8,18 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.active.storage import classifier_in
 from evolabel.errors import DataError
-from evolabel.server.project.desk import Desk, Origin
-from evolabel.server.project.model_records import REPLACED, Columns, blob_hash, fit_history, has_learned, model_columns
+from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.learner_changes import (
+    REPLACED,
+    Columns,
+    blob_hash,
+    fit_history,
+    has_learned,
+    model_columns,
+)
+from evolabel.server.project.operations import ConflictError, PlacedError, check_same_body
 from evolabel.server.project.replay import versions
 from evolabel.server.project.state import Facts, ProjectState
-from evolabel.server.project.verbs import ConflictError, PlacedError, check_same_body
 
 MOST_HISTORY = 100_000  # rows; they are kept in memory until the fit
 _LEAST_ROWS = 10

@@ -1,11 +1,96 @@
 """Trials of an act on a copy of the model: what it would change in the last predictions."""
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from evolabel.server.project.comparing import changes_by_label, decisions
-from evolabel.server.project.recent import RecentSample
+from sqlalchemy import Connection, select
+
+from evolabel.server.log.canonical import parsed
+from evolabel.server.log.schema import LOG, RESPONSE, SAMPLE
+from evolabel.server.project.copies import StateCopy
 from evolabel.server.project.state import Facts, ProjectState
-from evolabel.server.project.view import StateCopy
+from evolabel.typing import IntArray
+
+COMPARED = 500
+"""Samples whose predictions are compared, the last ones."""
+
+Cells = list[float | str | None]
+"""The values of a sample in the order of the features."""
+
+
+class Changes(NamedTuple):
+    """How many of the predictions for `of` samples `changed`, and per label how many became yes and no."""
+
+    of: int
+    changed: int
+    labels: dict[str, dict[str, int]]
+
+
+def compare(before: ProjectState, after: ProjectState, samples: Sequence[Cells]) -> Changes:
+    """Return how the predictions for `samples` by the state `after` differ from those by the state `before`."""
+    if not samples:
+        return Changes(0, 0, {})
+    old, new = decisions(before, after, samples)
+    return Changes(len(samples), int((new != old).any(axis=1).sum()), changes_by_label(before.label_names, old, new))
+
+
+def decisions(before: ProjectState, after: ProjectState, samples: Sequence[Cells]) -> tuple[IntArray, IntArray]:
+    """Return what the states `before` and `after` decide for `samples`, for the labels that both have, (n, K) each."""
+    old, new = before.decide(samples), after.decide(samples)
+    return old, new[:, : old.shape[1]]
+
+
+def changes_by_label(names: Sequence[str], old: IntArray, new: IntArray) -> dict[str, dict[str, int]]:
+    """Return for each label of `names` how many decisions became yes and no, from those `old` to those `new`."""
+    return {
+        name: {"to_yes": int((new[:, c] > old[:, c]).sum()), "to_no": int((new[:, c] < old[:, c]).sum())}
+        for c, name in enumerate(names)
+    }
+
+
+class RecentSample(NamedTuple):
+    """A sample: its number, its values in the order of the features, and the labels that people have judged."""
+
+    number: int
+    cells: list[Any]
+    judged: dict[str, int]
+
+
+def recent_samples(connection: Connection, project_id: int, most: int) -> list[RecentSample]:
+    """Return the last samples of project `project_id`, at most `most`, newest first, read through `connection`.
+
+    Those whose values are missing are left out.
+    """
+    query = (
+        select(SAMPLE.c.number, LOG.c.payload)
+        .join(LOG, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .where(SAMPLE.c.project_id == project_id)
+        .order_by(SAMPLE.c.number.desc())
+        .limit(most)
+    )
+    payloads = {row.number: parsed(row.payload) for row in connection.execute(query) if row.payload is not None}
+    judged: dict[int, dict[str, int]] = {number: _said(payload.get("y")) for number, payload in payloads.items()}
+    numbers = list(payloads)
+    answers = (
+        select(RESPONSE.c.number, RESPONSE.c.answers)
+        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.number.in_(numbers), RESPONSE.c.status == "submitted")
+        .order_by(RESPONSE.c.seq)
+    )
+    for row in connection.execute(answers):
+        judged[row.number] |= _said(parsed(row.answers))
+    late = select(LOG.c.payload).where(
+        LOG.c.project_id == project_id, LOG.c.key.in_([f"late:{number}" for number in numbers])
+    )
+    for text in connection.scalars(late):
+        if text is not None:
+            payload = parsed(text)
+            judged[payload["number"]] |= _said(payload["y"])
+    return [RecentSample(number, payload["x"], judged[number]) for number, payload in payloads.items()]
+
+
+def _said(answers: dict[str, int | None] | None) -> dict[str, int]:
+    """Return `answers` without those of people who were unsure."""
+    return {name: int(value) for name, value in (answers or {}).items() if value is not None}
 
 
 def dry_run(copy: StateCopy, kind: str, payload: Facts, samples: Sequence[RecentSample]) -> Facts:

@@ -19,33 +19,35 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from evolabel.errors import EvolabelError
 from evolabel.server.log import derive, disk
-from evolabel.server.log.blobs import store_blob
 from evolabel.server.log.canonical import canonical
-from evolabel.server.log.crash_points import crash_point
-from evolabel.server.log.failures import failures_of, store_failure
-from evolabel.server.log.log import Head, NewRecord, Record
-from evolabel.server.log.pen import NotWriterError, Pen, StoreError, reading
 from evolabel.server.log.projects import Project, next_epoch
-from evolabel.server.log.snapshots import ACT
+from evolabel.server.log.records import Head, NewRecord, Record, store_blob
+from evolabel.server.log.snapshots import ACT, failures_of, store_failure
 from evolabel.server.log.times import SECOND
+from evolabel.server.log.writer import NotWriterError, Pen, StoreError, crash_point, reading
 from evolabel.server.people.people import names_of
-from evolabel.server.project.batch_errors import as_busy, cannot_apply, may_be_of_one_job
+from evolabel.server.project.batch import Desk, TornError
+from evolabel.server.project.copies import SnapshotWriter, StateView
 from evolabel.server.project.counters import WorkerCounters
-from evolabel.server.project.desk import Desk, TornError
 from evolabel.server.project.effects import Effects
 from evolabel.server.project.feed import Feed
-from evolabel.server.project.jobs import BusyError, Job, JobQueue, Verb, refuse_all
-from evolabel.server.project.lease_rows import read_leases, write_leases
-from evolabel.server.project.leases import Leases
-from evolabel.server.project.limits import DEFAULT_LIMITS, ServiceLimits
-from evolabel.server.project.model_records import MODEL_KINDS
+from evolabel.server.project.jobs import (
+    BusyError,
+    Job,
+    JobQueue,
+    Verb,
+    as_busy,
+    cannot_apply,
+    may_be_of_one_job,
+    refuse_all,
+)
+from evolabel.server.project.learner_changes import MODEL_KINDS, RULE_KINDS, UNDONE
+from evolabel.server.project.leases import Leases, read_leases, write_leases
+from evolabel.server.project.operations import UnclosedError, close_due, close_key
 from evolabel.server.project.questions import next_change
 from evolabel.server.project.replay import find_last_start, restore, versions
-from evolabel.server.project.rule_acts import RULE_KINDS, UNDONE
-from evolabel.server.project.snapshot_writer import SnapshotWriter
+from evolabel.server.project.settings import DEFAULT_LIMITS, ServiceLimits
 from evolabel.server.project.state import ProjectState
-from evolabel.server.project.verbs import UnclosedError, close_due, close_key
-from evolabel.server.project.view import StateView
 
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""`Desk`: what a verb works with: the state, the time, the records of this batch, and those of the log."""
+"""What an operation works with: the state, the time, the records of this batch, and those of the log."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from evolabel.server.log import projects
 from evolabel.server.log.canonical import canonical, canonical_with_list, parsed
 from evolabel.server.log.disk import NOT_KNOWN, Room, check_room
-from evolabel.server.log.log import NewRecord, Record, find_key, find_kinds, last_seq_of, read_records, with_file
+from evolabel.server.log.records import NewRecord, Record, find_key, find_kinds, last_seq_of, read_records, with_file
 from evolabel.server.project.state import Facts, ProjectState
 
 

@@ -1,8 +1,12 @@
-"""Lines of the server's log, on stderr, as JSON objects or for people: without bodies, tokens and links."""
+"""Lines of the log of the server, on stderr, without bodies, tokens and links; messages to systemd."""
 
+import asyncio
+import contextlib
 import json
 import logging
+import os
 import re
+import socket
 import sys
 from datetime import UTC, datetime
 
@@ -45,3 +49,29 @@ def set_up_logging(level: str, format: str) -> None:
     handler.setFormatter(JsonLines() if format == "json" else PlainLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("alembic").setLevel(logging.WARNING)
+
+
+_VARIABLE = "NOTIFY_SOCKET"
+
+
+def notify(message: str) -> bool:
+    """Send `message`, such as READY=1, to the manager that started this process; return whether there is one."""
+    address = os.environ.get(_VARIABLE, "")
+    if not address:
+        return False
+    name = "\0" + address[1:] if address.startswith("@") else address
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+        out.connect(name)
+        out.sendall(message.encode())
+        return True
+    return False
+
+
+async def keep_notifying() -> None:
+    """Say that the service is ready, and then, while the event loop runs, that it is alive as often as is asked for."""
+    if not notify("READY=1"):
+        return
+    micros = os.environ.get("WATCHDOG_USEC", "")
+    while micros.isdigit() and int(micros) > 0:
+        await asyncio.sleep(int(micros) / 2_000_000)
+        notify("WATCHDOG=1")

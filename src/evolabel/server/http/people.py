@@ -1,24 +1,25 @@
-"""Routes of operators for the members, tokens and invitations of a project."""
+"""Routes of operators for members, tokens and invitations, of administrators for people, and preferences."""
 
 import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy import Connection
 
 from evolabel.server.http.access import Access, access_of, carry_out, origin_of, read, sender_of
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.http.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, TokenIn
+from evolabel.server.http.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, PreferencesIn, TokenIn, UserIn
 from evolabel.server.log.times import DAY, readable_times
 from evolabel.server.people import membership
+from evolabel.server.people.audit import read_audit
 from evolabel.server.people.invites import VALID
-from evolabel.server.people.members import MemberRow, list_invites, list_members, list_tokens
 from evolabel.server.people.membership import NewToken
+from evolabel.server.people.people import MemberRow, list_accounts, list_invites, list_members, list_tokens
+from evolabel.server.people.sessions import preferences_of, set_preferences
 from evolabel.server.people.tokens import end_of_token
-from evolabel.server.project.agreement import Agreement, agreements
-from evolabel.server.project.annotators import weigh_annotator, weights_of
-from evolabel.server.project.standing import AnswerCounts, answers_since
+from evolabel.server.project.operations import weigh_annotator, weights_of
+from evolabel.server.project.statistics import Agreement, AnswerCounts, agreements, answers_since
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["people"])
 COUNTED_TIME = 7 * DAY
@@ -177,3 +178,78 @@ async def _reading(access: Access, query: Callable[[Connection], Any]) -> Any:
             return query(connection)
 
     return await asyncio.to_thread(find)
+
+
+users_router = APIRouter(prefix="/api/v1", tags=["people"])
+_DEFAULT_PREFERENCES = {"theme": "system", "keys": True, "language": "en"}
+
+
+@users_router.get("/users")
+async def get_users(request: Request) -> dict[str, Any]:
+    """Return all people of the server."""
+    access = access_of(request)
+    access.admin(request)
+
+    def find() -> list[dict[str, Any]]:
+        with access.service.reader.connect() as connection:
+            return [row._asdict() for row in list_accounts(connection)]
+
+    return readable_times({"users": await asyncio.to_thread(find)})
+
+
+@users_router.post("/users", status_code=201)
+async def post_user(body: UserIn, request: Request) -> dict[str, Any]:
+    """Make a one-time link with which a person chooses a password; a new person is added, a disabled one enabled."""
+    access = access_of(request)
+    sender = sender_of(request, access.admin(request))
+    code = await access.write(lambda c: membership.invite_user(c, body.name, sender, admin=body.admin))
+    facts = {"name": body.name.lower(), "admin": body.admin, "link": link_of(request, code)}
+    return readable_times({**facts, "until": sender.at + VALID})
+
+
+@users_router.delete("/users/{person}", status_code=204)
+async def delete_user(person: str, request: Request) -> None:
+    """Disable a person: sessions and tokens end at once; the person's answers stay."""
+    access = access_of(request)
+    sender = sender_of(request, access.admin(request))
+    await access.write(lambda c: membership.disable_user(c, person, sender))
+
+
+@users_router.get("/audit")
+async def get_audit(
+    request: Request,
+    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """Return who did what, from the entry behind `after` on, oldest first; `next` is the `after` of the next page."""
+    access = access_of(request)
+    access.admin(request)
+
+    def find() -> list[dict[str, Any]]:
+        with access.service.reader.connect() as connection:
+            return read_audit(connection, after, limit)
+
+    entries = await asyncio.to_thread(find)
+    return readable_times({"entries": entries, "next": entries[-1]["id"] if len(entries) == limit else None})
+
+
+@users_router.get("/me/preferences")
+async def get_preferences(request: Request) -> dict[str, Any]:
+    """Return the preferences of the person whose token it is."""
+    access = access_of(request)
+    identity = access.identity(request)
+
+    def find() -> dict[str, Any]:
+        with access.service.reader.connect() as connection:
+            return preferences_of(connection, identity.person_id)
+
+    return {**_DEFAULT_PREFERENCES, **await asyncio.to_thread(find)}
+
+
+@users_router.put("/me/preferences")
+async def put_preferences(body: PreferencesIn, request: Request) -> dict[str, Any]:
+    """Store the preferences of the person whose token it is: theme, single keys, language."""
+    access = access_of(request)
+    identity, chosen = access.identity(request), body.model_dump()
+    await access.write(lambda c: set_preferences(c, identity.person_id, chosen))
+    return chosen

@@ -1,10 +1,11 @@
-"""`StateView`: copies of the state of a project for readers, so that explanations and trials never stop the worker.
+"""Copies of the state of a project: for readers, so that explanations never stop the worker, and for snapshots.
 
-A copy is made by the worker, right after a commit, only when a reader waits for one, and at most once a second. Readers
-run one after the other in a thread of the view.
+A copy for readers is made by the worker, right after a commit, only when a reader waits for one, and at most once a
+second. Readers run one after the other in a thread.
 """
 
 import copy
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -12,7 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 from evolabel.active import ActiveLearner
+from evolabel.errors import EvolabelError
+from evolabel.server.log.records import Head
+from evolabel.server.log.snapshots import drop_old_snapshots, insert_snapshot
+from evolabel.server.log.times import DAY
+from evolabel.server.log.writer import Pen, crash_point
 from evolabel.server.project.jobs import BusyError, Verb
+from evolabel.server.project.replay import take_snapshot
 from evolabel.server.project.state import ProjectState
 
 _SECONDS_KEPT = 1.0
@@ -94,3 +101,57 @@ class StateView:
             self._submit(lambda desk: None).result()  # the worker makes the copy before it gives the result
             if (newest := self._newest) is not None:
                 return newest
+
+
+logger = logging.getLogger("evolabel.server")
+
+
+class SnapshotWriter:
+    """Writes one snapshot at a time. An error is logged, because the log alone gives the same state.
+
+    Parameters
+    ----------
+    project_id : int
+    pen : Pen
+    """
+
+    def __init__(self, project_id: int, pen: Pen) -> None:
+        self.seq = 0
+        """Record at which the last snapshot was begun or found."""
+        self._project_id = project_id
+        self._pen = pen
+        self._last_at = 0
+        self._thread: threading.Thread | None = None
+
+    def due(self, head: Head, now: int, every: int) -> str | None:
+        """Return why a snapshot at `head` is due at time `now`: `every` so many records, or a day; else None."""
+        if self._thread is not None and self._thread.is_alive():
+            return None
+        if head.seq - self.seq >= every:
+            return "regular"
+        self._last_at = self._last_at or now
+        return "daily" if head.seq > self.seq and now - self._last_at >= DAY else None
+
+    def begin(self, state: ProjectState, head: Head, now: int, reason: str) -> None:
+        """Copy `state` at `head`, and store the copy in a thread; `now` is the time, `reason` why it is taken."""
+        self.finish()
+        self.seq, self._last_at = head.seq, now
+        arguments = (copy.deepcopy(state), head, now, reason)
+        self._thread = threading.Thread(target=self._write, args=arguments, name="snapshot", daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait until the last snapshot is stored."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _write(self, state: ProjectState, head: Head, now: int, reason: str) -> None:
+        try:
+            snapshot = take_snapshot(state, head, now, reason)
+            with self._pen.transaction() as connection:
+                insert_snapshot(connection, self._project_id, snapshot)
+                drop_old_snapshots(connection, self._project_id, now)
+                crash_point("in_snapshot")
+        except EvolabelError as error:
+            logger.error("snapshot failed: %s", error)

@@ -1,15 +1,48 @@
 """The log of a project: records in a row, each hashed together with the one before it."""
 
+import functools
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, Table, func, insert, select
 
 from evolabel.errors import EvolabelError
-from evolabel.server.log.blobs import read_blob
 from evolabel.server.log.canonical import canonical, digest, parsed
-from evolabel.server.log.insert_rows import insert_rows
-from evolabel.server.log.schema import LOG
+from evolabel.server.log.schema import BLOB, LOG
+
+
+def insert_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert `rows` into `table` through `connection`; each has a value for every column.
+
+    `connection.execute` would convert each row, which takes longer than the database itself.
+    """
+    connection.exec_driver_sql(_statement(table, connection.dialect.name), list(rows))
+
+
+@functools.cache
+def _statement(table: Table, backend: str) -> str:
+    """Return the statement that inserts a row into `table`, with parameters by name as drivers of `backend` take."""
+    names = [column.name for column in table.columns]
+    parameters = [f":{name}" if backend == "sqlite" else f"%({name})s" for name in names]
+    listed = ", ".join(f'"{name}"' for name in names)
+    return f'INSERT INTO "{table.name}" ({listed}) VALUES ({", ".join(parameters)})'
+
+
+def store_blob(connection: Connection, project_id: int, data: bytes, at: int) -> None:
+    """Store `data` of project `project_id` at time `at` through `connection`, unless it is there."""
+    key = hashlib.sha256(data).digest()
+    same = (BLOB.c.project_id == project_id, BLOB.c.hash == key)
+    if connection.execute(select(BLOB.c.at).where(*same)).first() is None:
+        connection.execute(insert(BLOB).values(project_id=project_id, hash=key, data=data, at=at))
+
+
+def read_blob(connection: Connection, project_id: int, name: str) -> bytes | None:
+    """Return the file of project `project_id` whose hash is `name`, read through `connection`; None if it is gone."""
+    same = (BLOB.c.project_id == project_id, BLOB.c.hash == bytes.fromhex(name))
+    found = connection.scalar(select(BLOB.c.data).where(*same))
+    return None if found is None or hashlib.sha256(found).hexdigest() != name else bytes(found)
+
 
 FIRST_CHAIN = bytes(32)
 """Chain value before the first record."""

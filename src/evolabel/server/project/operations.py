@@ -1,4 +1,4 @@
-"""What people and producers can do. Each verb checks its whole request, then records it; refused, nothing changes."""
+"""What people and producers can do. Each operation checks all of its request before it records anything."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.log.canonical import digest
-from evolabel.server.log.log import Record
-from evolabel.server.project.desk import Desk, Origin, TornError, result_of, sample_result
+from evolabel.server.log.records import Record
+from evolabel.server.project.batch import Desk, Origin, TornError, result_of, sample_result
 from evolabel.server.project.questions import Closing, OpenQuestion, closing, is_answered
 from evolabel.server.project.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.project.state import Facts, ProjectState
@@ -300,3 +300,21 @@ def question_record(desk: Desk, number: int) -> Record:
 def _given(facts: Facts) -> Facts:
     """Return `facts` without those that are None."""
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def weights_of(desk: Desk, names: list[str]) -> dict[str, Facts]:
+    """Return by name the weight of each annotator in `names` on the `desk`, and whether it was set by hand."""
+    pool = desk.state.learner.annotators
+    return {name: {"weight": pool.weight(name), "fixed": name in pool.fixed} for name in names}
+
+
+def weigh_annotator(desk: Desk, person: int, name: str, weight: float | None, origin: Origin) -> Facts:
+    """Set the `weight` of a `person` called `name` on the `desk` for `origin`; None: by agreement with others again.
+
+    The same weight again changes nothing.
+    """
+    if weight is not None and not 0.0 <= weight <= 1.0:
+        raise DataError(f"the weight is {weight!r}; it must be from 0 to 1, or null to take it from agreements")
+    if desk.state.learner.annotators.fixed.get(name) != weight:
+        desk.record("annotator.weighted", {"person": person, "annotator": name, "weight": weight}, origin)
+    return weights_of(desk, [name])[name]

@@ -3,46 +3,47 @@
 from importlib import resources
 from urllib.parse import quote
 
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from evolabel.server.pages import (
-    answer,
-    events,
-    invitation,
-    live,
-    me,
-    model_forms,
-    overview,
-    own_answers,
-    people,
-    project_list,
-    rules,
-    sample_page,
-    settings,
-    sign_in,
-)
+from evolabel.server.http.streams import streams_of
+from evolabel.server.pages import answer, events, me, overview, people, rules, sample_page, settings, sign_in
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Visitors, use_language
+from evolabel.server.pages.visitors import Visitors, use_language, visitors_of
 from evolabel.server.project.service import Service
 
+router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+
+
+@router.get("/live")
+async def get_live(slug: str, request: Request) -> StreamingResponse:
+    """Return the stream of events of the project; an open stream does not keep the session alive."""
+    visitors = visitors_of(request)
+    worker, visitor = await visitors.enter(request, slug, used=False)
+
+    async def check() -> None:
+        await visitors.enter(request, slug, used=False)
+
+    return await streams_of(request).response(request, worker, visitor.person.id, check)
+
+
 PAGE_ROUTERS = (
-    project_list.router,
+    overview.projects_router,
     sign_in.router,
-    invitation.router,
+    sign_in.invitation_router,
     me.router,
     overview.router,
     events.router,
-    live.router,
+    router,
     answer.router,
     rules.router,
     sample_page.router,
-    own_answers.router,
+    me.answers_router,
     people.router,
     settings.router,
-    model_forms.router,
+    settings.model_router,
 )
 """Routes of pages."""
 

@@ -1,6 +1,8 @@
-"""`Pen`: the only connection of the process that writes, for all projects."""
+"""The only connection of the process that writes, for all projects."""
 
 import contextlib
+import os
+import signal
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,8 +13,26 @@ from sqlalchemy.exc import SQLAlchemyError
 from evolabel.errors import EvolabelError
 from evolabel.server.log.engines import check_exists, reading_engine, writing_engine
 from evolabel.server.log.lock import WriterLock, writer_lock
-from evolabel.server.log.log import Head, NewRecord, append
+from evolabel.server.log.records import Head, NewRecord, append
 from evolabel.server.log.schema import PROJECT
+
+_SIGNALS = {"EVOLABEL_DIE_AT": "SIGKILL", "EVOLABEL_STOP_AT": "SIGSTOP"}
+
+
+def crash_point(name: str) -> None:
+    """Kill the process if the environment variable EVOLABEL_DIE_AT is `name`, or `name:n` at the n-th time.
+
+    EVOLABEL_STOP_AT stops it instead, until it is continued from outside.
+    """
+    for variable, sign in _SIGNALS.items():
+        point, _, times = os.environ.get(variable, "").partition(":")
+        if point != name:
+            continue
+        left = int(times or 1) - 1
+        os.environ[variable] = f"{name}:{left}" if left > 0 else ""
+        if left <= 0:
+            os.kill(os.getpid(), getattr(signal, sign, signal.SIGTERM))
+
 
 _MOVE_HEAD = (
     update(PROJECT)
