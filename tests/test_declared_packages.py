@@ -14,7 +14,12 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "evolabel"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DISTRIBUTIONS = packages_distributions()
-EXTRA_OF = {"cli": "cli", "server": "server", "client": "client"}  # other packages are imported without any extra
+EXTRA_OF = {
+    "cli": "cli",
+    "server": "server",
+    "client": "client",
+    "label_studio": "label-studio",
+}  # other packages are imported without any extra
 PINNED = "check", "docs"  # extras whose packages have a version in constraints.txt
 
 

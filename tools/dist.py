@@ -57,6 +57,7 @@ _USES = {  # of each extra: a module that cannot be imported, or does nothing, w
     "river": "evolabel.adapters.river",
     "activeml": "evolabel.adapters.scikit_activeml",
     "server": "evolabel.server.app",
+    "label-studio": "starlette, uvicorn, evolabel.label_studio",
     "postgres": "psycopg, evolabel.server.app",
     "client": "httpx, evolabel.client",
 }

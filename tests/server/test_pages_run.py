@@ -46,6 +46,8 @@ EVOLABEL = """#!{python} -IS
 import json, os, socket, sys
 if sys.argv[1] == "serve" and (len(sys.argv) == 2 or sys.argv[2].startswith("-")):
     os.execv("{python}", ["{python}", "-m", "evolabel", *sys.argv[1:], "--port", "{port}"])
+if sys.argv[1] == "label-studio":
+    os.execv("{python}", ["{python}", "-m", "evolabel", *sys.argv[1:], "--port", "{bridge}"])
 with socket.create_connection(("127.0.0.1", {commands})) as service:
     chosen = {{name: value for name, value in os.environ.items() if name.startswith("EVOLABEL_")}}
     service.sendall(json.dumps([sys.argv[1:], chosen]).encode() + b"\\n")
@@ -75,8 +77,8 @@ def shell_blocks(page):
     return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
 
 
-def script(port):
-    """All blocks as one script for a server at `port`."""
+def script(port, bridge):
+    """All blocks as one script for a server at `port` and a bridge to Label Studio at `bridge`."""
     parts = [BEGIN]
     for page in PAGES:
         blocks = shell_blocks(page)
@@ -84,7 +86,7 @@ def script(port):
         if page != PAGES[0]:
             parts.append("until command curl -sf http://127.0.0.1:8080/readyz; do sleep 0.2; done\n")
         parts += blocks
-    text = "\n".join(parts).replace("127.0.0.1:8080", f"127.0.0.1:{port}")
+    text = "\n".join(parts).replace("127.0.0.1:8080", f"127.0.0.1:{port}").replace(":9090", f":{bridge}")
     return re.sub(r"^(curl .*[^ ]) +# (4\d\d) .*$", r"refused \2 \1", text, flags=re.MULTILINE)
 
 
@@ -115,16 +117,16 @@ def test_the_shell_blocks_of_the_pages_run_as_written(tmp_path, monkeypatch):
         pytest.skip("needs bash and curl")
     monkeypatch.chdir(tmp_path)
     data_set(tmp_path / "plant.csv")
-    port = free_port()
+    port, bridge = free_port(), free_port()
     with socketserver.TCPServer(("127.0.0.1", 0), Commands) as commands:
         threading.Thread(target=commands.serve_forever, daemon=True).start()
         folder = tmp_path / "bin"
         folder.mkdir()
-        shim = EVOLABEL.format(python=sys.executable, port=port, commands=commands.server_address[1])
+        shim = EVOLABEL.format(python=sys.executable, port=port, bridge=bridge, commands=commands.server_address[1])
         (folder / "evolabel").write_text(shim)
         (folder / "evolabel").chmod(0o755)
         environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-        with open("told", "w") as told, in_group(["bash", "-c", script(port)], environment, told) as process:
+        with open("told", "w") as told, in_group(["bash", "-c", script(port, bridge)], environment, told) as process:
             code = process.wait(300)
         commands.shutdown()
     assert code == 0, Path("told").read_text()[-3000:]

@@ -22,6 +22,7 @@ from evolabel.cli.explain import explain
 from evolabel.cli.export import export
 from evolabel.cli.figures import figures
 from evolabel.cli.first_steps import ABOUT, FIRST_STEPS
+from evolabel.cli.label_studio import label_studio
 from evolabel.cli.output import print_message
 from evolabel.cli.predict import predict
 from evolabel.cli.replay import replay
@@ -84,7 +85,7 @@ def make_app() -> App:
         for place, (name, command) in enumerate(commands.items()):
             app.command(command, name=name, group=group, sort_key=place)
     app.command(serve)
-    for command in (replay, export):
+    for command in (replay, export, label_studio):
         app.command(command, group=LABELLING)
     return app
 

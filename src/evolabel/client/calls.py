@@ -109,6 +109,14 @@ class ProjectCalls:
         """Teach `labels` of a `sample`, named by its number or id, that became known later; return how many."""
         return self._call("PUT", f"/samples/{_sample(sample)}/labels", lambda d: int(d["learned"]), {"y": dict(labels)})
 
+    def correct(self, sample: int | str, answers: Answers | None) -> Call[bool]:
+        """Keep other `answers` to a `sample`, by its number or id, for a rebuild; return whether they differ.
+
+        They train nothing before. None takes back the labels that the sample was sent with.
+        """
+        body = {"answers": None if answers is None else dict(answers)}
+        return self._call("PUT", f"/samples/{_sample(sample)}/correction", lambda d: bool(d["corrected"]), body)
+
     def questions(self, *, limit: int = 100) -> Call[list[WaitingQuestion]]:
         """Return the open questions, freshest first, at most `limit` of them."""
         return self._call("GET", f"/questions?limit={limit}", lambda d: _list(WaitingQuestion.read, d["questions"]))

@@ -83,6 +83,7 @@ class Client:
     predict = _sending(ProjectCalls.predict)
     sample = _sending(ProjectCalls.sample)
     late_labels = _sending(ProjectCalls.late_labels)
+    correct = _sending(ProjectCalls.correct)
     questions = _sending(ProjectCalls.questions)
     next_question = _sending(ProjectCalls.next_question)
     answer = _sending(ProjectCalls.answer)

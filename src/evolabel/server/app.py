@@ -8,7 +8,7 @@ from functools import partial
 from fastapi import Depends, FastAPI
 
 from evolabel import __version__
-from evolabel.server.http import activity, health, label_studio, people, problems, projects, questions, rules, samples
+from evolabel.server.http import activity, health, people, problems, projects, questions, rules, samples
 from evolabel.server.http.access import Access, check_policy
 from evolabel.server.http.guard import Guard, audit_request
 from evolabel.server.http.streams import Streams
@@ -17,6 +17,7 @@ from evolabel.server.ops.messages import keep_notifying, notify
 from evolabel.server.ops.metrics import HttpCounts
 from evolabel.server.pages import routes
 from evolabel.server.pages.events import describe
+from evolabel.server.pages.visitors import check_page
 from evolabel.server.project.service import Service
 from evolabel.server.project.settings import ProjectSettings
 
@@ -32,7 +33,6 @@ ROUTERS = (
     activity.exports_router,
     projects.model_router,
     projects.snapshots_router,
-    label_studio.router,
     people.router,
     people.users_router,
     health.router,
@@ -65,7 +65,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        dependencies=[Depends(check_policy)],
+        dependencies=[Depends(check_policy), Depends(check_page)],
         responses=problems.DOCUMENTED,
     )
     app.state.access = Access(service, token_per_minute)

@@ -1,15 +1,13 @@
 """What every route needs: the service, the identity of the sender, the worker of a project, the origin of a request."""
 
 import asyncio
-import base64
-import binascii
 import contextlib
 import hashlib
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Request
+from fastapi import Depends, Request
 from sqlalchemy import Connection
 
 from evolabel.server.http.problems import ProblemError
@@ -25,36 +23,7 @@ from evolabel.server.project.jobs import Verb
 from evolabel.server.project.service import Service
 from evolabel.server.project.worker import Worker
 
-BASIC = "/ls/"
-"""Beginning of the addresses that take a token as the password of Basic authentication, as Label Studio sends it."""
-
-
-def token_in(request: Request) -> str | None:
-    """Return the token that `request` carries, or None."""
-    scheme, _, value = request.headers.get("authorization", "").partition(" ")
-    value = value.strip()
-    if scheme.lower() == "bearer":
-        return value or None
-    if scheme.lower() != "basic" or not request.url.path.startswith(BASIC):
-        return None
-    try:
-        return base64.b64decode(value, validate=True).decode().partition(":")[2] or None
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        return None
-
-
-def needed_header(request: Request) -> str:
-    """Return what the sender of `request`, which has no valid token, is to do."""
-    if request.url.path.startswith(BASIC):
-        return "give Label Studio a valid token of the role bridge as the password of Basic authentication"
-    return "send the header Authorization: Bearer ev_... with a valid token"
-
-
-def challenge(request: Request) -> dict[str, str]:
-    """Return the header by which a response to `request` asks for a token."""
-    return {"WWW-Authenticate": "Basic" if request.url.path.startswith(BASIC) else "Bearer"}
-
-
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
 _LONGEST_KEY = 200  # characters
 _UNKNOWN_PER_MINUTE = 600  # requests of an address without a valid token
 _USED_EVERY = 60 * SECOND  # the time of the last use is stored this often at most
@@ -90,11 +59,11 @@ class Access:
         token = token_in(request)
         row = None if token is None else self._tokens.find(token, now_us())
         if row is None:
-            needed = needed_header(request)
+            needed = "send the header Authorization: Bearer ev_... with a valid token"
             address = request.client.host if request.client else ""
             if (wait := self._rates.take(("address", address), _UNKNOWN_PER_MINUTE)) > 0.0:
                 raise _slow_down("the address has sent too many requests without a valid token", wait)
-            raise ProblemError(401, "unauthorised", needed, challenge(request))
+            raise ProblemError(401, "unauthorised", needed, _CHALLENGE)
         wait = self._rates.take(row.id, row.per_minute or self._per_minute)
         if wait > 0.0:
             raise _slow_down("the token has sent too many requests; send more samples per request", wait)
@@ -109,7 +78,7 @@ class Access:
         """
         row = self._tokens.find(token_in(request) or "", now_us())
         if row is None:
-            raise ProblemError(401, "unauthorised", "the token has ended", challenge(request))
+            raise ProblemError(401, "unauthorised", "the token has ended", _CHALLENGE)
         request.state.identity = Identity.of(row)
         self.enter(request, slug)
 
@@ -140,14 +109,11 @@ class Access:
         self._tokens.forget()
         return done
 
-    def admin(self, request: Request) -> Identity:
-        """Return who has sent `request`, an administrator."""
-        identity = self.identity(request)
-        check_admin(identity)
-        return identity
+    def enter(self, request: Request, slug: str) -> None:
+        """Check that the role of the sender of `request` in project `slug` suffices for the route, and keep both.
 
-    def enter(self, request: Request, slug: str) -> tuple[Worker, Identity]:
-        """Return the worker of project `slug` and who has sent `request`, whose role there suffices for the route."""
+        They are read by `Entered` and `Entrant`.
+        """
         identity = self.identity(request)
         worker = self.service.find_worker(slug)
         if worker is None:
@@ -155,19 +121,27 @@ class Access:
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         worker.check_begun()
         check_can_write(worker, request.method)
-        return worker, identity
+        request.state.worker = worker
 
 
 async def check_policy(request: Request) -> None:
-    """Check the role of the sender of an API `request` before its body is validated; routes of pages check their own.
+    """Check the role of the sender of an API `request`, once and before its body is validated.
 
-    FastAPI calls it before every route.
+    FastAPI calls it before every route. `pages.visitors` checks the routes of pages.
     """
     path = request.scope["route"].path
     if path.startswith("/api/v1/projects/{slug}"):
         access_of(request).enter(request, request.path_params["slug"])
     elif path.startswith("/api/") and policy_of(request.method, path) == ADMIN:
-        access_of(request).admin(request)
+        check_admin(access_of(request).identity(request))
+    elif path.startswith("/api/"):
+        access_of(request).identity(request)
+
+
+def token_in(request: Request) -> str | None:
+    """Return the token that `request` carries, or None."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    return value.strip() or None if scheme.lower() == "bearer" else None
 
 
 def _slow_down(what: str, wait: float) -> ProblemError:
@@ -209,6 +183,42 @@ async def origin_of(request: Request, identity: Identity) -> Origin:
     """Return the origin of `request`: the `identity` and what it sees, and the hash of path and body."""
     body = request.method.encode() + b" " + request.url.path.encode() + b"\n" + await request.body()
     return Origin(identity.person_id, body_hash=hashlib.sha256(body).digest(), sees_all=sees_all(identity))
+
+
+def _entered(slug: str, request: Request) -> Worker:
+    worker: Worker = request.state.worker
+    return worker
+
+
+def _entrant(request: Request) -> Identity:
+    identity: Identity = request.state.identity
+    return identity
+
+
+Entered = Annotated[Worker, Depends(_entered)]
+"""Parameter of a route: what serves the project of the request, which `check_policy` has let in."""
+Entrant = Annotated[Identity, Depends(_entrant)]
+"""Parameter of a route: who has sent the request."""
+
+
+def _sender(request: Request, identity: Entrant) -> Sender:
+    return sender_of(request, identity)
+
+
+async def _origin(request: Request, identity: Entrant) -> Origin:
+    return await origin_of(request, identity)
+
+
+async def _keyed_origin(request: Request, identity: Entrant) -> Origin:
+    return await keyed_origin_of(request, identity)
+
+
+Actor = Annotated[Sender, Depends(_sender)]
+"""Parameter of a route: who has sent the request, from where and when, for the audit table."""
+Sent = Annotated[Origin, Depends(_origin)]
+"""Parameter of a route: the origin of the request."""
+KeyedSent = Annotated[Origin, Depends(_keyed_origin)]
+"""Parameter of a route: the origin of the request with its idempotency key."""
 
 
 async def carry_out(worker: Worker, verb: Verb, rows: int = 1, origin: Origin | None = None) -> Any:

@@ -13,7 +13,7 @@ from evolabel._utils.export_columns import ANSWER_COLUMNS
 from evolabel._utils.table_lines import csv_lines, json_lines
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_bytes
-from evolabel.server.http.access import access_of, now_us, read
+from evolabel.server.http.access import Entered, Entrant, access_of, now_us, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.http.streams import streams_of
@@ -51,14 +51,13 @@ def _example(**facts: Any) -> dict[int | str, dict[str, Any]]:
     ),
 )
 async def get_stats(
-    slug: str, request: Request, since: Since = None, until: Until = None, step: Step = 60
+    worker: Entered, request: Request, since: Since = None, until: Until = None, step: Step = 60
 ) -> dict[str, Any]:
     """Return samples, questions by what became of them, and questions held back, summed over `step` minutes.
 
     Without `from` and `to` they are those of the last day. Steps in which nothing happened are left out.
     """
     access = access_of(request)
-    worker, _ = access.enter(request, slug)
     first, last = _span(since, until)
     if (last - first) // (60 * SECOND * step) > MOST_STEPS:
         days = (last - first) / DAY
@@ -79,13 +78,14 @@ async def get_stats(
     "/stats/labels",
     responses=_example(rows=[{"at": "2026-11-16T14:00:00Z", "label": "leak", "asked": 3, "judged": 2, "right": 2}]),
 )
-async def get_label_stats(slug: str, request: Request, since: Since = None, until: Until = None) -> dict[str, Any]:
+async def get_label_stats(
+    worker: Entered, request: Request, since: Since = None, until: Until = None
+) -> dict[str, Any]:
     """Return per hour and label how often it was asked, how many answers were taught, and how many the model had right.
 
     The labels that are asked about are the hard cases. Without `from` and `to` the last seven days are returned.
     """
     access = access_of(request)
-    worker, _ = access.enter(request, slug)
     first, last = _span(since, until, 7 * DAY)
     if last - first > 366 * DAY:
         raise ProblemError(422, "invalid", "the time is longer than 366 days; ask for a shorter one")
@@ -108,7 +108,11 @@ async def get_label_stats(slug: str, request: Request, since: Since = None, unti
     ),
 )
 async def get_activity(
-    slug: str, request: Request, after: After = 0, limit: Limit = 100, kind: Annotated[str, Query(max_length=100)] = ""
+    worker: Entered,
+    request: Request,
+    after: After = 0,
+    limit: Limit = 100,
+    kind: Annotated[str, Query(max_length=100)] = "",
 ) -> dict[str, Any]:
     """Return what happened behind record `after`, oldest first: acts, stops, and what the model changed.
 
@@ -116,7 +120,6 @@ async def get_activity(
     page; it is null on the last one.
     """
     access = access_of(request)
-    worker, _ = access.enter(request, slug)
 
     def find() -> dict[str, Any]:
         with reading(access.service.reader) as connection:
@@ -132,14 +135,13 @@ async def get_activity(
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {"example": _STREAM}}}},
 )
-async def get_events(slug: str, request: Request) -> StreamingResponse:
+async def get_events(slug: str, worker: Entered, identity: Entrant, request: Request) -> StreamingResponse:
     """Return a stream of server-sent events: question, closed, final, waiting, sample, act, state.
 
     The `id` of an event is the number of its record. A stream with the header `Last-Event-ID` begins behind that
     record; where more than 1000 were missed, it begins with the event `reset`. A comment comes every 15 seconds.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
 
     async def check() -> None:
         access.enter_again(request, slug)
@@ -153,7 +155,13 @@ async def get_events(slug: str, request: Request) -> StreamingResponse:
     responses={200: {"content": {"application/x-ndjson": {"example": '{"seq":1,"kind":"project.created","v":1}\n'}}}},
 )
 async def get_log(
-    slug: str, request: Request, after: After = 0, limit: Annotated[int, Query(ge=1, le=100_000)] = 1000
+    slug: str,
+    worker: Entered,
+    identity: Entrant,
+    request: Request,
+    *,
+    after: After = 0,
+    limit: Annotated[int, Query(ge=1, le=100_000)] = 1000,
 ) -> StreamingResponse:
     """Return the records behind record `after` with their chain values, one JSON object a line.
 
@@ -161,7 +169,6 @@ async def get_log(
     before and the record.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     await asyncio.to_thread(_audit, access.service, request, identity.person_id, f"{slug} {after} {limit}")
     rows = log_rows(access.service.reader, worker.project.id, after, limit)
     return StreamingResponse(json_lines(rows), media_type="application/x-ndjson")
@@ -215,7 +222,7 @@ _KINDS: dict[str, Any] = {kind: {} for kind in (_LINES, "text/csv", _BYTES)}
 
 
 @exports_router.get("/export/{name}", response_model=None, responses={200: {"content": _KINDS}})
-async def get_export(slug: str, name: str, request: Request) -> Response:
+async def get_export(slug: str, worker: Entered, identity: Entrant, name: str, request: Request) -> Response:
     """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson, model or classifier.safetensors.
 
     The audit table says who has fetched which file. model.safetensors holds all that answers:
@@ -224,7 +231,6 @@ async def get_export(slug: str, name: str, request: Request) -> Response:
     adds: the correction by the errors of the last answers.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     if name not in _FILES and name not in _MODELS:
         known = ", ".join((*_FILES, *_MODELS))
         raise ProblemError(404, "not-found", f"there is no file {name!r}; the files are {known}")

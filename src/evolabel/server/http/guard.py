@@ -174,8 +174,7 @@ def _refusal(request: Request, most: int) -> Refusal | None:
 
 def _without_token(request: Request) -> Refusal | None:
     """Return the problem with the token of a `request` to the API, whose body is not read then; or None."""
-    is_bridge = request.method == "POST" and request.url.path.startswith("/ls/")
-    if not is_bridge and not request.url.path.startswith("/api/"):
+    if not request.url.path.startswith("/api/"):
         return None
     try:
         request.app.state.access.identity(request)

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy import Connection
 
-from evolabel.server.http.access import Access, access_of, carry_out, origin_of, read, sender_of
+from evolabel.server.http.access import (
+    Access,
+    Actor,
+    Entered,
+    Entrant,
+    access_of,
+    carry_out,
+    origin_of,
+    read,
+    sender_of,
+)
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, PreferencesIn, TokenIn, UserIn
 from evolabel.server.log.times import DAY, readable_times
@@ -28,14 +38,13 @@ TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 
 
 @router.get("/members")
-async def get_members(slug: str, request: Request) -> dict[str, Any]:
+async def get_members(worker: Entered, identity: Entrant, request: Request) -> dict[str, Any]:
     """Return the members of the project: name, role, weight, what they answered in 7 days, agreement with others.
 
     `compared` are the answers to labels that another person has answered, too, one for each such person, and `agreed`
     those that are the same; `agreement` is their share. Questions that wait because people differ are counted.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     project, since = worker.project.id, sender_of(request, identity).at - COUNTED_TIME
     rows, agreed, answers = await _reading(
         access, lambda c: (list_members(c, project), agreements(c, project), answers_since(c, project, since))
@@ -63,20 +72,19 @@ def _member(row: MemberRow, agreement: Agreement, counts: AnswerCounts) -> dict[
 
 
 @router.post("/members", status_code=201)
-async def post_member(slug: str, body: MemberIn, request: Request) -> dict[str, Any]:
+async def post_member(worker: Entered, sender: Actor, body: MemberIn, request: Request) -> dict[str, Any]:
     """Give a person who has an account a role in the project."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
-    sender = sender_of(request, identity)
     await access.write(lambda c: membership.admit(c, worker.project.id, body.person, body.role, sender))
     return {"name": body.person.lower(), "role": body.role}
 
 
 @router.patch("/members/{person}")
-async def patch_member(slug: str, person: str, body: MemberChangeIn, request: Request) -> dict[str, Any]:
+async def patch_member(
+    worker: Entered, identity: Entrant, person: str, body: MemberChangeIn, request: Request
+) -> dict[str, Any]:
     """Change the role of a member, or the weight of the member's answers; null: by agreement with others again."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     if not body.model_fields_set:
         raise ProblemError(422, "invalid", "nothing is to be changed; send role, weight or both")
     if "role" in body.model_fields_set and body.role is None:
@@ -97,57 +105,47 @@ async def patch_member(slug: str, person: str, body: MemberChangeIn, request: Re
 
 
 @router.delete("/members/{person}", status_code=204)
-async def delete_member(slug: str, person: str, request: Request) -> None:
+async def delete_member(worker: Entered, sender: Actor, person: str, request: Request) -> None:
     """End a membership: the person's tokens and invitations of this project end, and the person's sessions."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
-    sender = sender_of(request, identity)
     await access.write(lambda c: membership.remove_member(c, worker.project.id, person, sender))
 
 
 @router.get("/tokens")
-async def get_tokens(slug: str, request: Request) -> dict[str, Any]:
+async def get_tokens(worker: Entered, request: Request) -> dict[str, Any]:
     """Return the tokens of the project that were not revoked: whose, what for, their end and last use."""
     access = access_of(request)
-    worker, _ = access.enter(request, slug)
     return readable_times({"tokens": await _reading(access, lambda c: list_tokens(c, worker.project.id))})
 
 
 @router.post("/tokens", status_code=201)
-async def post_token(slug: str, body: TokenIn, request: Request) -> dict[str, Any]:
+async def post_token(worker: Entered, sender: Actor, body: TokenIn, request: Request) -> dict[str, Any]:
     """Make a token for a person and a role in this project; it is shown once, and ends after 90 days or at `until`."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
-    sender = sender_of(request, identity)
     new = NewToken(body.person, body.role, body.name, end_of_token(body.until, sender.at), body.per_minute)
     token = await access.write(lambda c: membership.add_token(c, worker.project.id, new, sender))
     return readable_times({"token": token, "person": new.person.lower(), "role": new.role, "expires": new.expires})
 
 
 @router.delete("/tokens/{token}", status_code=204)
-async def delete_token(slug: str, token: TokenNumber, request: Request) -> None:
+async def delete_token(worker: Entered, sender: Actor, token: TokenNumber, request: Request) -> None:
     """Revoke a token; it is refused at once."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
-    sender = sender_of(request, identity)
     await access.write(lambda c: membership.revoke_token(c, worker.project.id, token, sender))
 
 
 @router.get("/invites")
-async def get_invites(slug: str, request: Request) -> dict[str, Any]:
+async def get_invites(worker: Entered, identity: Entrant, request: Request) -> dict[str, Any]:
     """Return the invitations to the project that can be used."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     at = sender_of(request, identity).at
     return readable_times({"invites": await _reading(access, lambda c: list_invites(c, worker.project.id, at))})
 
 
 @router.post("/invites", status_code=201)
-async def post_invite(slug: str, body: InviteIn, request: Request) -> dict[str, Any]:
+async def post_invite(worker: Entered, sender: Actor, body: InviteIn, request: Request) -> dict[str, Any]:
     """Make a one-time link by which a new person chooses a password and gets a role; it is shown once."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
-    sender = sender_of(request, identity)
     code = await access.write(
         lambda c: membership.invite_member(c, worker.project.id, body.person, body.role, sender)
     )  # fmt: skip
@@ -157,11 +155,9 @@ async def post_invite(slug: str, body: InviteIn, request: Request) -> dict[str, 
 
 
 @router.delete("/invites/{invite}", status_code=204)
-async def delete_invite(slug: str, invite: str, request: Request) -> None:
+async def delete_invite(worker: Entered, sender: Actor, invite: str, request: Request) -> None:
     """Cancel an invitation."""
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
-    sender = sender_of(request, identity)
     await access.write(lambda c: membership.cancel_invite(c, worker.project.id, invite, sender))
 
 
@@ -188,7 +184,6 @@ _DEFAULT_PREFERENCES = {"theme": "system", "keys": True, "language": "en"}
 async def get_users(request: Request) -> dict[str, Any]:
     """Return all people of the server."""
     access = access_of(request)
-    access.admin(request)
 
     def find() -> list[dict[str, Any]]:
         with access.service.reader.connect() as connection:
@@ -198,20 +193,18 @@ async def get_users(request: Request) -> dict[str, Any]:
 
 
 @users_router.post("/users", status_code=201)
-async def post_user(body: UserIn, request: Request) -> dict[str, Any]:
+async def post_user(sender: Actor, body: UserIn, request: Request) -> dict[str, Any]:
     """Make a one-time link with which a person chooses a password; a new person is added, a disabled one enabled."""
     access = access_of(request)
-    sender = sender_of(request, access.admin(request))
     code = await access.write(lambda c: membership.invite_user(c, body.name, sender, admin=body.admin))
     facts = {"name": body.name.lower(), "admin": body.admin, "link": link_of(request, code)}
     return readable_times({**facts, "until": sender.at + VALID})
 
 
 @users_router.delete("/users/{person}", status_code=204)
-async def delete_user(person: str, request: Request) -> None:
+async def delete_user(sender: Actor, person: str, request: Request) -> None:
     """Disable a person: sessions and tokens end at once; the person's answers stay."""
     access = access_of(request)
-    sender = sender_of(request, access.admin(request))
     await access.write(lambda c: membership.disable_user(c, person, sender))
 
 
@@ -223,7 +216,6 @@ async def get_audit(
 ) -> dict[str, Any]:
     """Return who did what, from the entry behind `after` on, oldest first; `next` is the `after` of the next page."""
     access = access_of(request)
-    access.admin(request)
 
     def find() -> list[dict[str, Any]]:
         with access.service.reader.connect() as connection:
@@ -234,10 +226,9 @@ async def get_audit(
 
 
 @users_router.get("/me/preferences")
-async def get_preferences(request: Request) -> dict[str, Any]:
+async def get_preferences(identity: Entrant, request: Request) -> dict[str, Any]:
     """Return the preferences of the person whose token it is."""
     access = access_of(request)
-    identity = access.identity(request)
 
     def find() -> dict[str, Any]:
         with access.service.reader.connect() as connection:
@@ -247,9 +238,9 @@ async def get_preferences(request: Request) -> dict[str, Any]:
 
 
 @users_router.put("/me/preferences")
-async def put_preferences(body: PreferencesIn, request: Request) -> dict[str, Any]:
+async def put_preferences(identity: Entrant, body: PreferencesIn, request: Request) -> dict[str, Any]:
     """Store the preferences of the person whose token it is: theme, single keys, language."""
     access = access_of(request)
-    identity, chosen = access.identity(request), body.model_dump()
+    chosen = body.model_dump()
     await access.write(lambda c: set_preferences(c, identity.person_id, chosen))
     return chosen

@@ -6,10 +6,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from evolabel.server.http.access import (
+    Entered,
+    Entrant,
+    KeyedSent,
+    Sent,
     access_of,
     carry_out,
     check_row_count,
-    keyed_origin_of,
     origin_of,
     read,
     sender_of,
@@ -32,10 +35,9 @@ router = APIRouter(prefix="/api/v1/projects", tags=["projects"])
 
 
 @router.get("")
-async def get_projects(request: Request) -> dict[str, Any]:
+async def get_projects(identity: Entrant, request: Request) -> dict[str, Any]:
     """Return the projects that the sender may see."""
     access = access_of(request)
-    identity = access.identity(request)
     shown = [
         {"slug": slug, "title": worker.project.title, "ready": worker.is_ready}
         for slug, worker in access.service.readable().items()
@@ -45,10 +47,9 @@ async def get_projects(request: Request) -> dict[str, Any]:
 
 
 @router.post("", status_code=201)
-async def post_project(body: ProjectIn, request: Request) -> dict[str, Any]:
+async def post_project(identity: Entrant, body: ProjectIn, request: Request) -> dict[str, Any]:
     """Make a project."""
     access = access_of(request)
-    identity = access.admin(request)
     features = [Feature.read(item.model_dump()) for item in body.features]
     labels = [Label(**item.model_dump()) for item in body.labels]
     settings = ProjectSettings.read(body.settings, request.app.state.project_defaults)
@@ -58,83 +59,69 @@ async def post_project(body: ProjectIn, request: Request) -> dict[str, Any]:
 
 
 @router.get("/{slug}")
-async def get_project(slug: str, request: Request) -> dict[str, Any]:
+async def get_project(
+    slug: str,
+    worker: Entered,
+) -> dict[str, Any]:
     """Return features, labels, settings and counts of a project."""
-    worker, _ = access_of(request).enter(request, slug)
     shown = await read(worker, reading.show_project)
     return {"slug": slug, "title": worker.project.title, **shown}
 
 
 @router.patch("/{slug}")
-async def patch_project(slug: str, body: SettingsIn, request: Request) -> dict[str, Any]:
+async def patch_project(worker: Entered, origin: Sent, body: SettingsIn) -> dict[str, Any]:
     """Change settings of a project; those not named stay."""
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
-    return dict(
-        await carry_out(worker, lambda desk: operations.change_settings(desk, body.settings, origin), 1, origin)
-    )
+    changed = body.settings
+    return dict(await carry_out(worker, lambda desk: operations.change_settings(desk, changed, origin), 1, origin))
 
 
 @router.post("/{slug}/labels", status_code=201)
-async def post_label(slug: str, body: LabelIn, request: Request) -> dict[str, Any]:
+async def post_label(worker: Entered, origin: Sent, body: LabelIn) -> dict[str, Any]:
     """Add a label; it is an optional row of every open question, and asked for like any other from now on."""
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
     label = Label(**body.model_dump())
     check_new_names("label", [label.name], 1)
     return dict(await carry_out(worker, lambda desk: operations.add_label(desk, label, origin), 1, origin))
 
 
 @router.delete("/{slug}/labels/{name}")
-async def delete_label(slug: str, name: str, request: Request) -> dict[str, Any]:
+async def delete_label(worker: Entered, origin: Sent, name: str) -> dict[str, Any]:
     """Retire a label: it is predicted, and never asked for again."""
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
     return dict(await carry_out(worker, lambda desk: operations.retire_label(desk, name, origin), 1, origin))
 
 
 @router.post("/{slug}/pause")
-async def post_pause(slug: str, request: Request, body: Body | None = None) -> dict[str, Any]:
+async def post_pause(worker: Entered, origin: Sent, body: Body | None = None) -> dict[str, Any]:
     """Ask nothing until the project is resumed; samples are counted and predicted."""
-    return await _set_paused(slug, request, paused=True)
+    return dict(await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=True), 1, origin))
 
 
 @router.post("/{slug}/resume")
-async def post_resume(slug: str, request: Request, body: Body | None = None) -> dict[str, Any]:
+async def post_resume(worker: Entered, origin: Sent, body: Body | None = None) -> dict[str, Any]:
     """Ask questions again."""
-    return await _set_paused(slug, request, paused=False)
-
-
-async def _set_paused(slug: str, request: Request, *, paused: bool) -> dict[str, Any]:
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
-    return dict(await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=paused), 1, origin))
+    return dict(await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=False), 1, origin))
 
 
 model_router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["model"])
 
 
 @model_router.post("/history")
-async def post_history(slug: str, body: HistoryIn, request: Request) -> dict[str, Any]:
+async def post_history(worker: Entered, origin: KeyedSent, body: HistoryIn, request: Request) -> dict[str, Any]:
     """Keep rows with labels from before the project, for a fit; possible while the model has learned nothing.
 
     With an Idempotency-Key the same request can be sent again.
     """
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await keyed_origin_of(request, identity)
     check_row_count(request, len(body.rows))
     rows = [{"x": row.x, "y": row.y} for row in body.rows]
     return dict(await carry_out(worker, lambda desk: training.add_history(desk, rows, origin), len(rows), origin))
 
 
 @model_router.post("/fit", status_code=202)
-async def post_fit(slug: str, body: Body, request: Request) -> dict[str, Any]:
+async def post_fit(worker: Entered, identity: Entrant, body: Body, request: Request) -> dict[str, Any]:
     """Train the model on the history; samples are taken meanwhile, and those sent before keep their questions.
 
     It runs beside the live model, which it replaces at the end by a record `fitted`, an event of the stream.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     origin, plan = await origin_of(request, identity), await carry_out(worker, training.plan_fit)
 
     def fit() -> None:
@@ -149,29 +136,26 @@ _FILE = {"requestBody": {"content": {"application/octet-stream": {}}, "required"
 
 
 @model_router.put("/model", openapi_extra=_FILE)
-async def put_model(slug: str, request: Request) -> dict[str, Any]:
+async def put_model(worker: Entered, identity: Entrant, request: Request) -> dict[str, Any]:
     """Replace the classifier by that of a model file; counts, budget and open questions stay.
 
     Of the file of a learner, such as an exported model.safetensors, the classifier is taken. The file must have the
     features and the labels of the project, and at most 64 MiB, or `limits.model_mb`.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     data = await _read_file(request, access.service.limits.model)
     return await replace_by_file(request, worker, identity, data)
 
 
 @model_router.post("/rebuild", status_code=202, responses={200: {"description": "What it would take"}})
 async def post_rebuild(
-    slug: str, body: RebuildIn, request: Request, response: Response, dry_run: bool = False
+    worker: Entered, identity: Entrant, body: RebuildIn, request: Request, response: Response, *, dry_run: bool = False
 ) -> dict[str, Any]:
     """Make the model anew from the whole log: corrections count, answers of the named people and labels do not.
 
     It runs beside the live model, which it replaces at the end by a record `model.rebuilt`. With `dry_run` nothing
     happens; the answer is how many records are read, and for how many seconds.
     """
-    access = access_of(request)
-    worker, identity = access.enter(request, slug)
     plan = RebuildPlan(body.cause, tuple(body.people), tuple(body.labels))
     cost = await asyncio.to_thread(rebuild_cost, worker, plan)
     if dry_run:
@@ -215,9 +199,10 @@ snapshots_router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["snapshots"
 
 
 @snapshots_router.get("/snapshots")
-async def get_snapshots(slug: str, request: Request) -> dict[str, Any]:
+async def get_snapshots(
+    worker: Entered,
+) -> dict[str, Any]:
     """Return the stored states, newest first: the record, the time, why it was stored, its checksum and its bytes."""
-    worker, _ = access_of(request).enter(request, slug)
 
     def find() -> list[dict[str, Any]]:
         with worker.reading() as connection:
@@ -227,9 +212,11 @@ async def get_snapshots(slug: str, request: Request) -> dict[str, Any]:
 
 
 @snapshots_router.post("/snapshots", status_code=202)
-async def post_snapshot(slug: str, body: EmptyIn, request: Request) -> dict[str, int]:
+async def post_snapshot(
+    worker: Entered,
+    body: EmptyIn,
+) -> dict[str, int]:
     """Store the state after the last record; it is in the list within a second, unless it was stored before."""
-    worker, _ = access_of(request).enter(request, slug)
 
     def verb(desk: Desk) -> int:
         desk.snapshot = True

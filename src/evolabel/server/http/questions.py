@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from evolabel.server.http.access import access_of, carry_out, now_us, origin_of, read
+from evolabel.server.http.access import Entered, Entrant, Sent, access_of, carry_out, now_us, read
 from evolabel.server.http.schemas import MOST_NUMBER, AnswerIn, DraftIn, NextIn, RefusalIn
 from evolabel.server.log.times import readable_times
 from evolabel.server.people.people import names_of
@@ -25,8 +25,8 @@ _RETRY = {"Retry-After": "5"}
 
 @router.get("")
 async def get_questions(
-    slug: str,
-    request: Request,
+    worker: Entered,
+    identity: Entrant,
     status: Status | None = None,
     after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -37,7 +37,6 @@ async def get_questions(
     answered ones need another person; the others are closed. With a `status`, only numbers above `after` are returned;
     `next` is the number to give as `after` for the next page, null at the end.
     """
-    worker, identity = access_of(request).enter(request, slug)
     if status is None or status in reading.WAITING:
         return readable_times(
             await read(
@@ -57,39 +56,46 @@ async def get_questions(
 
 
 @router.post("/next", response_model=None, responses={204: {"description": "None waits"}})
-async def post_next(slug: str, body: NextIn, request: Request) -> dict[str, Any] | Response:
+async def post_next(
+    worker: Entered,
+    identity: Entrant,
+    body: NextIn,
+) -> dict[str, Any] | Response:
     """Return the freshest question that no other person looks at, with its sample and a lease; 204 if none waits."""
-    worker, identity = access_of(request).enter(request, slug)
     skipped, person = set(body.skip), identity.person_id
     found = await read(worker, lambda desk: reading.next_question(desk, worker.leases, person, skipped))
     return Response(status_code=204, headers=_RETRY) if found is None else readable_times(found)
 
 
 @router.put("/{number}/lease")
-async def put_lease(slug: str, number: Number, request: Request) -> dict[str, Any]:
+async def put_lease(
+    worker: Entered,
+    identity: Entrant,
+    number: Number,
+) -> dict[str, Any]:
     """Keep a question from being offered to others for another while."""
-    worker, identity = access_of(request).enter(request, slug)
     person = identity.person_id
     return readable_times(await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, person)))
 
 
 @router.delete("/{number}/lease", status_code=204)
-async def delete_lease(slug: str, number: Number, request: Request) -> None:
+async def delete_lease(
+    worker: Entered,
+    identity: Entrant,
+    number: Number,
+) -> None:
     """Offer a question to others again."""
-    worker, identity = access_of(request).enter(request, slug)
     await read(worker, lambda desk: worker.leases.give_back(number, identity.person_id))
 
 
 @router.put("/{number}/answer")
 async def write_answer(
-    slug: str, number: Number, body: AnswerIn, request: Request, response: Response
+    worker: Entered, origin: Sent, number: Number, body: AnswerIn, response: Response
 ) -> dict[str, Any]:
     """Answer a question: true, false, or null for unsure, by label.
 
     The same body again has the same result. After the question was closed, the answer is kept as a correction.
     """
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
     extra = {"took_ms": body.took_ms, "note": body.note}
     result = await carry_out(
         worker, lambda desk: operations.give_answer(desk, number, dict(body.answers), origin, **extra), 1, origin
@@ -99,37 +105,35 @@ async def write_answer(
 
 @router.put("/{number}/refusal")
 async def put_refusal(
-    slug: str, number: Number, body: RefusalIn, request: Request, response: Response
+    worker: Entered, origin: Sent, number: Number, body: RefusalIn, response: Response
 ) -> dict[str, Any]:
     """Say that no person can answer this question from these data."""
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
     result = await carry_out(worker, lambda desk: operations.refuse(desk, number, body.reason, origin), 1, origin)
     return _receipt(result, response)
 
 
 @router.put("/{number}/draft", status_code=204)
-async def put_draft(slug: str, number: Number, body: DraftIn, request: Request) -> None:
+async def put_draft(worker: Entered, identity: Entrant, number: Number, body: DraftIn, request: Request) -> None:
     """Keep what the sender has chosen so far for an open question; it counts as no answer."""
-    worker, identity = access_of(request).enter(request, slug)
     await keep_draft(request, worker, number, identity.person_id, dict(body.answers))
 
 
 @router.delete("/{number}/answer", status_code=204)
-async def delete_answer(slug: str, number: Number, request: Request) -> None:
+async def delete_answer(worker: Entered, origin: Sent, number: Number) -> None:
     """Take an answer back, until it is final."""
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
     await carry_out(worker, lambda desk: operations.withdraw(desk, number, origin), 1, origin)
 
 
 @router.get("/{number}/effect", response_model=None, responses={204: {"description": "Not known"}})
-async def get_effect(slug: str, number: Number, request: Request) -> dict[str, Any] | Response:
+async def get_effect(
+    worker: Entered,
+    identity: Entrant,
+    number: Number,
+) -> dict[str, Any] | Response:
     """Return how many of the last predictions the answer changed; 204 while that is not known.
 
     While the own answer is held, `final` is false, and there are no numbers by label.
     """
-    worker, identity = access_of(request).enter(request, slug)
     is_known = await read(worker, lambda desk: reading.may_see_effect(desk, number, identity.person_id))
     found = (await asyncio.to_thread(worker.effects.find, [number])).get(number) if is_known else None
     return Response(status_code=204) if found is None else found
@@ -158,8 +162,10 @@ answers_router = APIRouter(prefix="/api/v1/projects/{slug}/answers", tags=["answ
 
 @answers_router.get("")
 async def get_answers(
-    slug: str,
+    worker: Entered,
+    identity: Entrant,
     request: Request,
+    *,
     person: Annotated[str | None, Query(max_length=200)] = None,
     after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -170,7 +176,6 @@ async def get_answers(
     `after` for the next page; null at the end.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
 
     def rows() -> tuple[int, list[GivenResponse]]:
         with access.service.reader.connect() as connection:

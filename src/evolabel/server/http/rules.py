@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
-from evolabel.server.http.access import access_of, carry_out, keyed_origin_of, read, sender_of
+from evolabel.server.http.access import Entered, Entrant, access_of, carry_out, keyed_origin_of, read, sender_of
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
 from evolabel.server.log.times import readable_times
@@ -28,29 +28,29 @@ T = TypeVar("T")
 
 @router.get("/rules")
 async def get_rules(
-    slug: str, request: Request, response: Response, top: Annotated[int | None, Query(ge=1, le=10_000)] = None
+    worker: Entered, response: Response, top: Annotated[int | None, Query(ge=1, le=10_000)] = None
 ) -> Facts:
     """Return the rules: written ones, threshold rules, then learned ones, of which the `top` best supported.
 
     `parts` has, for each label, the shares of rules, linear part, threshold rules and written rules in its answers.
     """
-    worker, _ = access_of(request).enter(request, slug)
     await _tag(worker, response)
     return await from_copy(worker, lambda copy: {"parts": label_parts(copy.state), "rules": rule_list(copy.state, top)})
 
 
 @router.get("/rules/{rule}")
-async def get_rule(slug: str, rule: RuleNumber, request: Request, response: Response) -> Facts:
+async def get_rule(worker: Entered, rule: RuleNumber, response: Response) -> Facts:
     """Return one rule with its form, which an edit takes; the ETag is for If-Match of the edit."""
-    worker, _ = access_of(request).enter(request, slug)
     await _tag(worker, response)
     return await from_copy(worker, lambda copy: show_rule(copy.state, rule))
 
 
 @router.get("/rules/{rule}/life")
-async def get_life(slug: str, rule: RuleNumber, request: Request) -> Facts:
+async def get_life(
+    worker: Entered,
+    rule: RuleNumber,
+) -> Facts:
     """Return what happened to a rule, oldest first, also to one that is gone."""
-    worker, _ = access_of(request).enter(request, slug)
     return {"events": await from_copy(worker, lambda copy: life_of(copy.state, rule))}
 
 
@@ -114,13 +114,19 @@ async def post_delete(
 
 @router.post("/acts/{seq}/undo")
 async def post_undo_act(
-    slug: str, seq: RuleNumber, body: EmptyIn, request: Request, response: Response, *, dry_run: DryRun = False
+    worker: Entered,
+    identity: Entrant,
+    seq: RuleNumber,
+    body: EmptyIn,
+    *,
+    request: Request,
+    response: Response,
+    dry_run: DryRun = False,
 ) -> Facts:
     """Undo an act, also after learning: by its inverse, or by a replay without it, beside the live model.
 
     A replay answers 202 with what it takes; the event `act` of the stream says when it is done.
     """
-    worker, identity = access_of(request).enter(request, slug)
     if dry_run:
         return await asyncio.to_thread(undo_cost, worker, seq)
     done = await begin_undo(request, worker, identity, seq)
@@ -170,7 +176,7 @@ async def act_on_rule(worker: Worker, kind: str, payload: Facts, origin: Origin,
 async def _act(
     slug: str, request: Request, kind: str, payload: Facts, *, only_try: bool, last: int | None = None
 ) -> Facts:
-    worker, identity = access_of(request).enter(request, slug)
+    worker, identity = request.state.worker, request.state.identity
     if only_try:
         return await try_rule_act(worker, kind, payload)
     origin = await keyed_origin_of(request, identity)

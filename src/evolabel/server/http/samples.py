@@ -10,9 +10,18 @@ from pydantic_core import from_json
 from sqlalchemy import Engine
 
 from evolabel.errors import DataError
-from evolabel.server.http.access import access_of, carry_out, check_row_count, keyed_origin_of, origin_of, read
+from evolabel.server.http.access import (
+    Entered,
+    Entrant,
+    KeyedSent,
+    Sent,
+    access_of,
+    carry_out,
+    check_row_count,
+    read,
+)
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.http.schemas import MOST_NUMBER, LabelsIn, PredictionsIn, SamplesIn
+from evolabel.server.http.schemas import MOST_NUMBER, CorrectionIn, LabelsIn, PredictionsIn, SamplesIn
 from evolabel.server.log.times import readable_times
 from evolabel.server.people.policies import Identity, sees_all
 from evolabel.server.project import operations, reading
@@ -55,15 +64,15 @@ router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["samples"], route_cla
 
 
 @router.post("/samples")
-async def post_samples(slug: str, body: SamplesIn, request: Request, response: Response) -> dict[str, Any]:
+async def post_samples(
+    worker: Entered, origin: KeyedSent, body: SamplesIn, request: Request, response: Response
+) -> dict[str, Any]:
     """Count samples, and return the prediction of each and the question about it, if there is one.
 
     Every sample is on disk before the response is sent. With an Idempotency-Key, or an id for each sample, the same
     request can be sent again: it is counted once.
     """
-    worker, identity = access_of(request).enter(request, slug)
     check_row_count(request, len(body.samples))
-    origin = await keyed_origin_of(request, identity)
     samples = [{"x": s.x, **{name: fact for name, fact in vars(s).items() if fact is not None}} for s in body.samples]
     result = await carry_out(worker, lambda desk: operations.send_samples(desk, samples, origin), len(samples), origin)
     if result.pop("replayed"):
@@ -74,25 +83,38 @@ async def post_samples(slug: str, body: SamplesIn, request: Request, response: R
 
 
 @router.post("/predictions")
-async def post_predictions(slug: str, body: PredictionsIn, request: Request) -> dict[str, Any]:
+async def post_predictions(worker: Entered, body: PredictionsIn, request: Request) -> dict[str, Any]:
     """Return the prediction for each sample; nothing is counted or stored."""
-    worker, _ = access_of(request).enter(request, slug)
     check_row_count(request, len(body.samples))
     samples = [{"x": sample.x} for sample in body.samples]
     return dict(await carry_out(worker, lambda desk: operations.predict_samples(desk, samples), len(samples)))
 
 
 @router.put("/samples/{sample}/labels")
-async def put_labels(slug: str, sample: str, body: LabelsIn, request: Request, response: Response) -> dict[str, Any]:
+async def put_labels(worker: Entered, origin: Sent, sample: str, body: LabelsIn, response: Response) -> dict[str, Any]:
     """Learn labels of a sample that became known later; `sample` is its number, or `id:` and its id."""
-    worker, identity = access_of(request).enter(request, slug)
-    origin = await origin_of(request, identity)
     result = await carry_out(
         worker, lambda desk: operations.late_labels(desk, number_of(desk, sample), dict(body.y), origin), 1, origin
     )
     if result.pop("replayed", False):
         response.headers["Idempotent-Replayed"] = "true"
     return {"learned": result["learned"]}
+
+
+@router.put("/samples/{sample}/correction")
+async def put_correction(worker: Entered, origin: Sent, sample: str, body: CorrectionIn) -> dict[str, Any]:
+    """Keep other labels of a sample for the next rebuild of the model; null takes back what the sender said before.
+
+    They train nothing now. `sample` is its number, or `id:` and its id.
+    """
+    return dict(
+        await carry_out(
+            worker,
+            lambda desk: operations.correct_sample(desk, number_of(desk, sample), body.answers, origin),
+            1,
+            origin,
+        )
+    )
 
 
 def number_of(desk: Desk, sample: str) -> int:
@@ -113,7 +135,8 @@ _MOST_NUMBERS = 1000
 
 @reading_router.get("")
 async def get_samples(
-    slug: str,
+    worker: Entered,
+    identity: Entrant,
     request: Request,
     *,
     after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
@@ -126,7 +149,6 @@ async def get_samples(
     `next` is the number to give as `after` for the next page; null at the end.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     chosen = SampleFilter(after, _numbers(numbers), asked)
 
     def rows() -> list[Any]:
@@ -145,13 +167,12 @@ async def get_samples(
 
 
 @reading_router.get("/{sample}")
-async def get_sample(slug: str, sample: str, request: Request) -> Facts:
+async def get_sample(worker: Entered, identity: Entrant, sample: str, request: Request) -> Facts:
     """Return a sample with its prediction and what people said; what is hidden yet is left out, and `hidden` is true.
 
     `sample` is its number, or `id:` and its id.
     """
     access = access_of(request)
-    worker, identity = access.enter(request, slug)
     shown = await sample_for(worker, identity, sample)
     if identity.admin or identity.role != "producer":
         shown["responses"] = await said_to(access.service.reader, worker, identity, shown)
@@ -159,12 +180,11 @@ async def get_sample(slug: str, sample: str, request: Request) -> Facts:
 
 
 @reading_router.get("/{sample}/explanation")
-async def get_explanation(slug: str, sample: str, request: Request, label: str | None = None) -> Facts:
+async def get_explanation(worker: Entered, identity: Entrant, sample: str, label: str | None = None) -> Facts:
     """Return what was predicted then, and the output of a `label` by the model now in parts that add up.
 
     Without a `label` it is the first one asked about, or the most likely one.
     """
-    worker, identity = access_of(request).enter(request, slug)
     shown = await sample_for(worker, identity, sample)
     if shown["hidden"]:
         raise ProblemError(403, "answer-first", f"answer question {shown['number']} first; then it is shown")

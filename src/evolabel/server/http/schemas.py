@@ -94,6 +94,12 @@ class PredictionsIn(Body):
     samples: Annotated[list[PredictionIn], Field(min_length=1, max_length=ROWS_PER_REQUEST)]
 
 
+class CorrectionIn(Body):
+    """Other labels of a sample, or null to take them back."""
+
+    answers: Annotated[dict[str, Answer], Field(min_length=1)] | None
+
+
 class HistoryRow(Part):
     """A row from before the project, with its labels."""
 

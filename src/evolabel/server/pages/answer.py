@@ -17,7 +17,7 @@ from evolabel.server.log.times import SECOND
 from evolabel.server.pages.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
 from evolabel.server.pages.render import render, render_page
 from evolabel.server.pages.texts import counted, text
-from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project import operations, reading
 from evolabel.server.project.batch import Desk
 from evolabel.server.project.follower import check_can_write
@@ -47,26 +47,23 @@ class Look(NamedTuple):
 
 @router.get("/answer")
 async def get_answer(
-    slug: str, request: Request, number: int | None = None, skip: str = "", said: str = ""
+    worker: Entered, visitor: Entrant, request: Request, *, number: int | None = None, skip: str = "", said: str = ""
 ) -> Response:
     """Show a question, which is kept for the person."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     check_can_write(worker)
     return await _show(request, worker, visitor, Look(number, _numbers(skip), said if said in _SAID else None))
 
 
 @router.get("/answer/last")
-async def get_last(slug: str, request: Request) -> Response:
+async def get_last(worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Show the last answers alone."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     last = await _last_answers(request, worker, visitor, 2)
     return HTMLResponse(render("last_answers.html", last=last, project=worker.project, visitor=visitor, now=now_us()))
 
 
 @router.post("/questions/{number}/answer")
-async def post_answer(slug: str, number: int, request: Request) -> Response:
+async def post_answer(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
     """Send, skip, or refuse, by the button that was used."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     act, skipped = str(form.get("act", "send")), _numbers(str(form.get("skipped", "")))
     if act == "skip":
@@ -95,9 +92,8 @@ async def post_answer(slug: str, number: int, request: Request) -> Response:
 
 
 @router.post("/questions/{number}/undo")
-async def post_undo(slug: str, number: int, request: Request) -> Response:
+async def post_undo(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
     """Take the answer back, and show its question with what was chosen."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
     try:
@@ -108,18 +104,16 @@ async def post_undo(slug: str, number: int, request: Request) -> Response:
 
 
 @router.post("/questions/{number}/lease")
-async def post_lease(slug: str, number: int, request: Request) -> Response:
+async def post_lease(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
     """Keep the question for the person for another while."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     await checked_form(request, visitor)
     await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, visitor.person.id))
     return Response(status_code=204)
 
 
 @router.post("/questions/{number}/draft")
-async def post_draft(slug: str, number: int, request: Request) -> Response:
+async def post_draft(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
     """Keep what the person has chosen so far, so that it is there in another browser, or after a crash."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     labels = await read(worker, lambda desk: desk.state.label_names)
     chosen = {name: str(form.get(f"y{place}", "")) for place, name in enumerate(labels)}

@@ -15,7 +15,7 @@ from evolabel.server.log.times import SECOND
 from evolabel.server.log.writer import reading
 from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, visitors_of
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.statistics import DayOfAnswers, answers_by_day
 
@@ -153,11 +153,16 @@ _MOST = 100
 
 @router.get("/events")
 async def get_events_page(
-    slug: str, request: Request, kind: str = "all", person: str = "", before: Annotated[int, Query(ge=1)] = 2**62
+    worker: Entered,
+    visitor: Entrant,
+    request: Request,
+    *,
+    kind: str = "all",
+    person: str = "",
+    before: Annotated[int, Query(ge=1)] = 2**62,
 ) -> Response:
     """Show what happened before record `before`, of a `kind` and by a `person`, newest first."""
     visitors = visitors_of(request)
-    worker, visitor = await visitors.enter(request, slug)
     kind = kind if kind in _KINDS else "all"
     waiting = await read(worker, lambda desk: waiting_for(desk, visitor.person.id))
 

@@ -11,7 +11,7 @@ from evolabel.server.http.questions import answer_facts, final_numbers
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.texts import LANGUAGES
-from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.people.sessions import delete_sessions, sessions_of, set_preferences
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.sample_rows import GivenResponse, responses_by
@@ -84,11 +84,13 @@ _PER_PAGE = 25
 
 @answers_router.get("/answers")
 async def get_own_answers(
-    slug: str, request: Request, before: Annotated[int, Query(ge=1, le=MOST_NUMBER)] = MOST_NUMBER
+    worker: Entered,
+    visitor: Entrant,
+    request: Request,
+    before: Annotated[int, Query(ge=1, le=MOST_NUMBER)] = MOST_NUMBER,
 ) -> Response:
     """Show the own answers, newest first, those with records `before` one."""
     visitors = visitors_of(request)
-    worker, visitor = await visitors.enter(request, slug)
     identity = visitor.identity(worker.project.id)
 
     def rows() -> list[GivenResponse]:

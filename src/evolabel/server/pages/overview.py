@@ -19,7 +19,7 @@ from evolabel.server.log.times import DAY, HOUR
 from evolabel.server.pages.charts import BarChart, bar_chart, place, step_of, ticks
 from evolabel.server.pages.events import by_day, day_of, describe, describe_all, describe_answers
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project import health, operations
 from evolabel.server.project.batch import Desk
 from evolabel.server.project.health import MOST_SAMPLES, Check, Lately, Unseen
@@ -147,10 +147,9 @@ _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 
 
 @router.get("")
-async def get_overview(slug: str, request: Request) -> Response:
+async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Show how the project is."""
     visitors = visitors_of(request)
-    worker, visitor = await visitors.enter(request, slug)
 
     def count(desk: Desk) -> dict[str, Any]:
         waiting = desk.state.open.values()
@@ -173,23 +172,22 @@ async def get_overview(slug: str, request: Request) -> Response:
 
 
 @router.post("/pause")
-async def post_pause_form(slug: str, request: Request) -> Response:
+async def post_pause_form(worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Ask nothing until the project is resumed."""
-    return await _set_paused(slug, request, paused=True)
+    return await _set_paused(worker, visitor, request, paused=True)
 
 
 @router.post("/resume")
-async def post_resume_form(slug: str, request: Request) -> Response:
+async def post_resume_form(worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Ask questions again."""
-    return await _set_paused(slug, request, paused=False)
+    return await _set_paused(worker, visitor, request, paused=False)
 
 
-async def _set_paused(slug: str, request: Request, *, paused: bool) -> Response:
-    worker, visitor = await visitors_of(request).enter(request, slug)
+async def _set_paused(worker: Worker, visitor: Visitor, request: Request, *, paused: bool) -> Response:
     await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
     await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=paused), 1, origin)
-    return RedirectResponse(f"/p/{slug}", 303)
+    return RedirectResponse(f"/p/{worker.project.slug}", 303)
 
 
 def _facts(service: Service, worker: Worker, found: dict[str, Any], lately: Lately) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from evolabel.server.http.people import COUNTED_TIME, link_of
 from evolabel.server.log.schema import ROLES
 from evolabel.server.log.times import DAY, SECOND
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.people import membership, people
 from evolabel.server.people.invites import PAGE_ROLES
 from evolabel.server.people.membership import NewToken
@@ -35,16 +35,14 @@ Act = Callable[[Request, Worker, Visitor, FormData], Awaitable[Shown | None]]
 
 
 @router.get("/people")
-async def get_people(slug: str, request: Request) -> Response:
+async def get_people(worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Show members, invitations and tokens."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     return await _page(request, worker, visitor)
 
 
 @router.post("/people")
-async def post_people(slug: str, request: Request) -> Response:
+async def post_people(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Do what the form asks for; show a new link or token on the page itself, because it is not shown again."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     act = _ACTS.get(str(form.get("act", "")))
     try:

@@ -11,17 +11,16 @@ from starlette.types import Scope
 from evolabel.server.http.streams import streams_of
 from evolabel.server.pages import answer, events, me, overview, people, rules, sample_page, settings, sign_in
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Visitors, use_language, visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, Visitors, use_language, visitors_of
 from evolabel.server.project.service import Service
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 
 
 @router.get("/live")
-async def get_live(slug: str, request: Request) -> StreamingResponse:
+async def get_live(slug: str, worker: Entered, visitor: Entrant, request: Request) -> StreamingResponse:
     """Return the stream of events of the project; an open stream does not keep the session alive."""
     visitors = visitors_of(request)
-    worker, visitor = await visitors.enter(request, slug, used=False)
 
     async def check() -> None:
         await visitors.enter(request, slug, used=False)

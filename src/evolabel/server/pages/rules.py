@@ -19,7 +19,7 @@ from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import DAY
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.texts import text
-from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.rule_edits import MovedError, acts_since, last_act_of
 from evolabel.server.project.rule_list import label_parts, rule_list, show_rule
@@ -142,6 +142,8 @@ _LONGEST_FORM = 20_000  # characters
 @router.get("/rules")
 async def get_rules_page(
     slug: str,
+    worker: Entered,
+    visitor: Entrant,
     request: Request,
     *,
     q: Annotated[str, Query(max_length=200)] = "",
@@ -155,7 +157,6 @@ async def get_rules_page(
     `act` is the number of what the person has just done, which the page says. `runs`: an undo was begun, which the
     page says until it has ended.
     """
-    worker, visitor = await visitors_of(request).enter(request, slug)
     kind = kind if kind in KINDS else ""
     page = await from_copy(worker, lambda copy: rule_page(copy.state, q, kind))
     acts = await asyncio.to_thread(acts_since, worker, now_us() - _LISTED)
@@ -168,10 +169,9 @@ async def get_rules_page(
 
 @router.get("/rules/edit")
 async def get_rule_form(
-    slug: str, request: Request, rule: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None
+    worker: Entered, visitor: Entrant, request: Request, rule: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None
 ) -> Response:
     """Show the form of a `rule`, or of a new one."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form, facts = "", dict[str, Any]()
     if rule is not None:
         facts = await from_copy(worker, lambda copy: show_rule(copy.state, rule))
@@ -181,9 +181,8 @@ async def get_rule_form(
 
 
 @router.post("/rules/edit")
-async def post_rule_form(slug: str, request: Request) -> Response:
+async def post_rule_form(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Preview or save a rule; what is wrong with it is shown beside its text."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     rule, last = _number(form, "rule"), _number(form, "last") or 0
     written = " ".join(str(form.get("form", ""))[:_LONGEST_FORM].split())
@@ -205,9 +204,10 @@ async def post_rule_form(slug: str, request: Request) -> Response:
 
 
 @router.post("/rules/{number}/{act}")
-async def post_rule_act(slug: str, number: Number, act: str, request: Request) -> Response:
+async def post_rule_act(
+    slug: str, worker: Entered, visitor: Entrant, number: Number, act: str, *, request: Request
+) -> Response:
     """Lock, unlock, rename or delete a rule, or merge it with another one."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     if act not in _ACTS:
         raise ProblemError(404, "not-found", f"{act[:50]!r} is no act on a rule; use {first_names(list(_ACTS))}")
@@ -224,9 +224,8 @@ async def post_rule_act(slug: str, number: Number, act: str, request: Request) -
 
 
 @router.post("/acts/{number}/undo")
-async def post_undo_form(slug: str, number: Number, request: Request) -> Response:
+async def post_undo_form(slug: str, worker: Entered, visitor: Entrant, number: Number, request: Request) -> Response:
     """Undo an act."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     await checked_form(request, visitor)
     done = await begin_undo(request, worker, visitor.identity(worker.project.id), number)
     said = "runs=1" if "records" in done else f"act={done['seq']}"

@@ -12,7 +12,7 @@ from evolabel.server.pages.charts import value_text, waterfall
 from evolabel.server.pages.feature_rows import CURVE, RECENT, feature_rows
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.rules import parts_rows
-from evolabel.server.pages.visitors import visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, visitors_of
 from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.sample_rows import cells_before, closing_of
@@ -35,14 +35,14 @@ class TurnRow(NamedTuple):
 
 @router.get("/samples/{number}")
 async def get_sample_page(
-    slug: str,
+    worker: Entered,
+    visitor: Entrant,
     number: Annotated[int, Path(ge=1, le=MOST_NUMBER)],
     request: Request,
     label: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """Show a sample; before the own answer is final, only its values."""
     visitors = visitors_of(request)
-    worker, visitor = await visitors.enter(request, slug)
     identity, reader = visitor.identity(worker.project.id), visitors.service.reader
     shown = await sample_for(worker, identity, str(number))
     facts = await read(

@@ -15,7 +15,7 @@ from evolabel.server.http.projects import begin_rebuild, replace_by_file
 from evolabel.server.log.snapshots import list_snapshots
 from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form
 from evolabel.server.project import operations
 from evolabel.server.project.batch import Desk
 from evolabel.server.project.jobs import Verb
@@ -55,16 +55,14 @@ class FieldError(ParameterError):
 
 
 @router.get("/settings")
-async def get_settings(slug: str, request: Request) -> Response:
+async def get_settings(worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Show the settings."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     return await _page(request, worker, visitor)
 
 
 @router.post("/settings")
-async def post_settings(slug: str, request: Request) -> Response:
+async def post_settings(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Change what the form holds; a form that cannot be used is shown again, and nothing is changed."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
     try:
@@ -184,9 +182,8 @@ _REST_OF_FORM = 64 * 1024  # bytes
 
 
 @model_router.post("/model")
-async def post_model_form(slug: str, request: Request) -> Response:
+async def post_model_form(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Replace the classifier by that of the file in the form."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     most, length = access_of(request).service.limits.model, request.headers.get("content-length", "")
     if not length.isascii() or not length.isdigit() or int(length[:20]) > most + _REST_OF_FORM:
         raise ProblemError(413, "too-large", f"a model file may have {most} bytes; send a smaller model")
@@ -199,9 +196,8 @@ async def post_model_form(slug: str, request: Request) -> Response:
 
 
 @model_router.post("/rebuild")
-async def post_rebuild_form(slug: str, request: Request) -> Response:
+async def post_rebuild_form(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Make the model anew from the whole log; the page of events says when it is done."""
-    worker, visitor = await visitors_of(request).enter(request, slug)
     form = await checked_form(request, visitor)
     cause = str(form.get("cause", "")).strip()[:2000]
     if not cause:

@@ -1,9 +1,9 @@
 """Who looks at a page: the session behind a cookie, its role in a project, and forms that are the person's own."""
 
 import asyncio
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from fastapi import Request
+from fastapi import Depends, Request
 from starlette.datastructures import FormData
 
 from evolabel.server.http.access import now_us
@@ -82,10 +82,10 @@ class Visitors:
         request.state.visitor = found
         return found
 
-    async def enter(self, request: Request, slug: str, *, used: bool = True) -> tuple[Worker, Visitor]:
-        """Return the worker of project `slug` and who has sent `request`, whose role suffices; `used` as in `find`.
+    async def enter(self, request: Request, slug: str, *, used: bool = True) -> None:
+        """Check that the role of the sender of `request` in project `slug` suffices for the route, and keep both.
 
-        NotWriterError on the standby, unless the page is asked for by GET.
+        NotWriterError on the standby, unless the page is asked for by GET. `used` as in `find`.
         """
         visitor = await self.visitor(request, used=used)
         worker = self.service.find_worker(slug)
@@ -97,7 +97,6 @@ class Visitors:
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         worker.check_begun()
         check_can_write(worker, request.method)
-        return worker, visitor
 
     def _read(self, digest: bytes, *, used: bool) -> Visitor | None:
         now = now_us()
@@ -125,6 +124,32 @@ def visitors_of(request: Request) -> Visitors:
     """Return the sessions of the application that serves `request`."""
     found: Visitors = request.app.state.visitors
     return found
+
+
+async def check_page(request: Request) -> None:
+    """Check the session and the role of the sender of a `request` for a page of a project, once.
+
+    FastAPI calls it before every route. An open stream of events does not keep the session alive.
+    """
+    path = request.scope["route"].path
+    if path.startswith("/p/{slug}"):
+        await visitors_of(request).enter(request, request.path_params["slug"], used=path != "/p/{slug}/live")
+
+
+def _entered(request: Request) -> Worker:
+    worker: Worker = request.state.worker
+    return worker
+
+
+def _entrant(request: Request) -> Visitor:
+    visitor: Visitor = request.state.visitor
+    return visitor
+
+
+Entered = Annotated[Worker, Depends(_entered)]
+"""Parameter of a route: what serves the project of the page, which `check_page` has let in."""
+Entrant = Annotated[Visitor, Depends(_entrant)]
+"""Parameter of a route: who looks at the page."""
 
 
 async def checked_form(request: Request, visitor: Visitor | None, *, keep_body: bool = True) -> FormData:

@@ -113,6 +113,26 @@ def late_labels(desk: Desk, number: int, labels: Facts, origin: Origin) -> Facts
     return desk.record("labels.late", payload, Origin(origin.actor_id, key, origin.body_hash))
 
 
+def correct_sample(desk: Desk, number: int, answers: Facts | None, origin: Origin) -> Facts:
+    """Keep `answers` that `origin` sends later to sample `number` as a correction on the `desk`, for a rebuild.
+
+    It trains nothing; None takes back what was said. What was said before changes nothing.
+    """
+    record = desk.sample(number)
+    if record is None:
+        raise UnknownError(f"there is no sample {number}; send it first")
+    person, sent = origin.actor_id or 0, stored_payload(record).get("y") or {}
+    given = dict.fromkeys(sent) if answers is None else desk.state.read_labels(answers)
+    before = desk.last_response(number, person)
+    said = sent if before is None else before.entry.payload.get("answers")
+    if said == given:
+        return {"corrected": False}
+    revision = 1 if before is None else before.entry.payload["revision"] + 1
+    payload = {"number": number, "person": person, "revision": revision, "saw_prediction": True, "answers": given}
+    desk.record("correction", payload, origin)
+    return {"corrected": True}
+
+
 def stored_payload(record: Record) -> Facts:
     """Return the payload of the `record` of a sample; ConflictError if it is in the archive."""
     if record.entry.payload is None:

@@ -1,20 +1,23 @@
-"""Label Studio's requests, in the shapes that it sends them."""
+"""Label Studio's requests, in the shapes that it sends them, to the bridge in front of a service."""
 
 import base64
 import json
 import logging
 from pathlib import Path
 
+import httpx
 import pytest
 from choices import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 
+from evolabel.label_studio import make_bridge
 from evolabel.server.project import reading
 from server.http.test_http import serving
 from server.pumps import call, proven, run, samples, seal, send
 
-LS = "/ls/pumps"
+LS = "/pumps"
 CONFIG = (
     '<View><Text name="text" value="$pressure"/><Choices name="faults" toName="text" choice="multiple">'
     '<Choice value="leak"/><Choice value="Wear of the bearing" alias="wear"/></Choices></View>'
@@ -24,17 +27,22 @@ DATA = {"pressure": -1.5, "flow": "0.25", "machine": "M-01", "image": "s3://pump
 
 
 class Bridge:
-    """Label Studio with Basic authentication."""
+    """Label Studio with Basic authentication; `senders` are those of the service."""
 
-    def __init__(self, senders, role="bridge"):
+    def __init__(self, client, senders, role="bridge"):
         token = senders[role].headers["Authorization"].removeprefix("Bearer ")
         basic = base64.b64encode(f"label-studio:{token}".encode()).decode()
         self.headers = {"Authorization": f"Basic {basic}", "User-Agent": "heartex/1.13.1"}
-        self._client = senders[role]._client
+        self.client = client
 
     def __call__(self, route, body=None):
         method = "GET" if body is None else "POST"
-        return self._client.request(method, f"{LS}{route}", json=body, headers=self.headers)
+        return self.client.request(method, f"{LS}{route}", json=body, headers=self.headers)
+
+
+def bridge_to(app):
+    """A client of the bridge in front of the application of a service."""
+    return TestClient(make_bridge("http://service", transport=httpx.ASGITransport(app)), raise_server_exceptions=False)
 
 
 def predict_body(*tasks):
@@ -82,10 +90,11 @@ def deleted(*numbers):
 
 @pytest.fixture
 def served(sqlite, start):
-    """The service and Label Studio."""
+    """The service, Label Studio, and a sender for each role of the service."""
     service = start(sqlite)
     _, senders = next(serving(service, sqlite))
-    return service, Bridge(senders), senders
+    with bridge_to(senders["bridge"]._client.app) as client:
+        yield service, Bridge(client, senders), senders
 
 
 def counted(service):
@@ -107,13 +116,16 @@ def test_health_and_set_up(served):
     bomb = '<!DOCTYPE a [<!ENTITY b "c">]>' + CONFIG
     for schema in (bomb, "<View/>", "no xml", ""):
         assert bridge("/setup", {**body, "schema": schema}).status_code == 422
-    for role in ("annotator", "producer", "operator"):
-        assert Bridge(senders, role)("/setup", body).status_code == 403
+    assert Bridge(bridge.client, senders, "annotator")("/predict", predict_body(DATA)).status_code == 403
     bridge.headers["Authorization"] = "Basic " + base64.b64encode(b"a:ev_nothing").decode()
     refused = bridge("/setup", body)
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"] == "Basic"
-    assert bridge._client.get("/api/v1/projects", headers=bridge.headers).status_code == 401
+    assert senders["bridge"]._client.get("/api/v1/projects", headers=bridge.headers).status_code == 401
+    assert bridge.client.post(f"{LS}/setup", json=body).status_code == 401
+    assert (
+        bridge.client.post("/mills/setup", json=body, headers=Bridge(bridge.client, senders).headers).status_code == 404
+    )
 
 
 def test_predictions_count_nothing(served):
@@ -278,7 +290,7 @@ def test_any_payload_is_taken_or_refused(shared_bridge, place, value):
     route, body, path = place
     content = json.dumps(changed(body, path, value), ensure_ascii=True).encode()
     headers = {**shared_bridge.headers, "content-type": "application/json"}
-    response = shared_bridge._client.post(f"{LS}{route}", content=content, headers=headers)
+    response = shared_bridge.client.post(f"{LS}{route}", content=content, headers=headers)
     assert response.status_code in (200, 201, 400, 404, 409, 422), response.text
 
 
@@ -294,5 +306,14 @@ def shared_bridge(tmp_path_factory):
     service.start()
     service.create_project(new_project())
     _, senders = next(serving(service, url))
-    yield Bridge(senders)
+    with bridge_to(senders["bridge"]._client.app) as client:
+        yield Bridge(client, senders)
     service.stop()
+
+
+def test_a_service_that_cannot_be_reached_is_named():
+    client = TestClient(make_bridge("http://127.0.0.1:9"))
+    client.headers["Authorization"] = "Basic " + base64.b64encode(b"a:ev_x").decode()
+    found = client.post(f"{LS}/setup", json={"schema": CONFIG})
+    assert (found.status_code, found.json()["type"]) == (503, "/problems/busy")
+    assert "address of the service" in found.json()["detail"]

@@ -1,0 +1,166 @@
+"""What is read of the requests of Label Studio, and what its annotations say about the labels of a project.
+
+The requests carry secrets (`access_token`, `params.login`, `params.password`). Only the fields that are named here are
+read; nothing else is kept or logged.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AliasChoices, BaseModel, Field
+
+from evolabel.errors import DataError
+from evolabel.label_studio.choices import ChoicesTag
+
+QUESTION_FIELD = "evolabel_number"
+"""Field of a task that is a question of the project: its number."""
+MOST_ROWS = 1000  # of a request
+Fields = dict[str, Any]
+Answers = dict[str, bool | None]
+
+
+class PlacedError(DataError):
+    """A field that cannot be used, with the JSON pointer of its place."""
+
+    def __init__(self, pointer: str, message: str) -> None:
+        super().__init__(message)
+        self.pointer = pointer
+
+
+class Setup(BaseModel):
+    """What is read of a set-up request."""
+
+    schema_: str = Field(alias="schema")
+
+
+class Task(BaseModel):
+    """A task: its fields."""
+
+    data: Fields
+
+
+class Predict(BaseModel):
+    """What is read of a request for predictions."""
+
+    tasks: Annotated[list[Task], Field(min_length=1, max_length=MOST_ROWS)]
+    label_config: str
+
+
+class Part(BaseModel):
+    """One part of an annotation."""
+
+    type: str = ""
+    from_name: str = ""
+    value: Fields = {}
+
+
+class Annotation(BaseModel):
+    """What is read of an annotation."""
+
+    id: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
+    result: list[Part] = []
+    was_cancelled: bool = False
+    lead_time: Annotated[float, Field(ge=0, le=10**6, allow_inf_nan=False)] | None = None
+
+    @property
+    def sample_id(self) -> str:
+        """Id of the sample that the annotation is."""
+        return f"ls-{self.id}"
+
+
+class LabelProject(BaseModel):
+    """What is read of a project of Label Studio."""
+
+    label_config: str | None = None
+
+
+class Event(BaseModel):
+    """What is read of an event on one annotation."""
+
+    annotation: Annotation
+    task: Task | None = None
+    project: LabelProject = LabelProject()
+
+    def placed(self) -> list["Placed"]:
+        """Return the annotation, the data of its task, and its place."""
+        return [Placed("/annotation", self.annotation, None if self.task is None else self.task.data)]
+
+
+class Events(BaseModel):
+    """What is read of an event on several annotations; their tasks, if sent, are in the same order."""
+
+    annotations: Annotated[
+        list[Annotation], Field(max_length=MOST_ROWS, validation_alias=AliasChoices("annotations", "annotation"))
+    ]
+    task: list[Task] = []
+    project: LabelProject = LabelProject()
+
+    def placed(self) -> list["Placed"]:
+        """Return each annotation, the data of its task, and its place; PlacedError if only some have tasks."""
+        n = len(self.annotations)
+        tasks: Sequence[Task | None] = self.task or [None] * n
+        if len(tasks) != n:
+            raise PlacedError("/task", f"the event has {n} annotations and {len(tasks)} tasks; send one task for each")
+        both = enumerate(zip(self.annotations, tasks, strict=True))
+        return [Placed(f"/annotations/{i}", one, None if task is None else task.data) for i, (one, task) in both]
+
+
+class Placed(NamedTuple):
+    """An annotation of an event, with the JSON pointer of its place, and the data of its task if they were sent."""
+
+    pointer: str
+    annotation: Annotation
+    data: Fields | None
+
+    @property
+    def number(self) -> int | None:
+        """Number of the question that the task is, None if it is none; DataError if it is no number."""
+        number = (self.data or {}).get(QUESTION_FIELD)
+        if number is None or (isinstance(number, int) and not isinstance(number, bool) and 0 < number < 2**53):
+            return number
+        raise DataError(f"{QUESTION_FIELD} is {number!r}; it must be the number of a question")
+
+    def answers(self, tag: ChoicesTag) -> Answers | None:
+        """Return what the annotation says: True for its choices, False for the other labels of `tag`.
+
+        None if it was cancelled; PlacedError for a choice that is no label.
+        """
+        if self.annotation.was_cancelled:
+            return None
+        chosen = set[str]()
+        for place, part in enumerate(self.annotation.result):
+            if part.type == "choices" and tag.name in ("", part.from_name):
+                choices, pointer = part.value.get("choices"), f"{self.pointer}/result/{place}/value/choices"
+                if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
+                    raise PlacedError(pointer, "choices must be a list of texts")
+                if unknown := [choice for choice in choices if choice not in tag.choices]:
+                    raise PlacedError(pointer, f"{unknown[0][:50]!r} is no label of the project; add it, or rename it")
+                chosen |= set(choices)
+        return {name: name in chosen for name in tag.choices}
+
+
+def task_values(features: Sequence[Fields], data: Fields) -> Fields:
+    """Return the values of `features` in the `data` of a task; DataError if there are none.
+
+    Other fields are ignored, and numbers may be texts.
+    """
+    values = {
+        feature["name"]: _value(feature, data[feature["name"]]) for feature in features if feature["name"] in data
+    }
+    if not values:
+        names = [feature["name"] for feature in features]
+        raise DataError(f"the data of the task has none of the features {names[:5]}; name its fields as the features")
+    return values
+
+
+def _value(feature: Fields, value: Any) -> Any:
+    if feature["kind"] == "text" or not isinstance(value, str):
+        return value if value is None or feature["kind"] == "number" or isinstance(value, str) else str(value)
+    if not value.strip():
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        raise DataError(f"{feature['name']!r} is {value[:50]!r}; it must be a number") from None
+    return None if math.isnan(number) else number
