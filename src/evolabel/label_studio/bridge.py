@@ -24,12 +24,12 @@ from evolabel.errors import DataError, ParameterError
 from evolabel.label_studio.choices import ChoicesTag, read_choices
 from evolabel.label_studio.events import (
     Answers,
-    Event,
-    Events,
-    Placed,
-    PlacedError,
-    Predict,
-    Setup,
+    JointEvent,
+    PlacedAnnotation,
+    PredictRequest,
+    SetupRequest,
+    SingleEvent,
+    StudioFieldError,
     task_values,
 )
 
@@ -39,11 +39,11 @@ _MOST_CLIENTS = 16  # one per project and token
 _RETRY = Retry(seconds=5.0)  # Label Studio waits for 1 to 100 s
 _DONE = {"result": {}, "status": "ok"}
 _CREATED, _DELETED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED"), "ANNOTATIONS_DELETED"
-_ACTIONS: dict[str, type[Event] | type[Events]] = {
-    "ANNOTATION_CREATED": Event,
-    "ANNOTATIONS_CREATED": Events,
-    "ANNOTATION_UPDATED": Event,
-    _DELETED: Events,
+_ACTIONS: dict[str, type[SingleEvent] | type[JointEvent]] = {
+    "ANNOTATION_CREATED": SingleEvent,
+    "ANNOTATIONS_CREATED": JointEvent,
+    "ANNOTATION_UPDATED": SingleEvent,
+    _DELETED: JointEvent,
 }
 _NEEDS_TOKEN = "give Label Studio a valid token of the role bridge as the password of Basic authentication"
 
@@ -102,13 +102,13 @@ def make_bridge(url: str, *, transport: Any = None) -> Starlette:
         return JSONResponse({"status": "UP", "model_class": "evolabel"})
 
     async def setup(request: Request) -> Response:
-        client, body = await clients.of(request), await _read(request, Setup)
+        client, body = await clients.of(request), await _read(request, SetupRequest)
         project = await client.project()
         read_choices(body.schema_, _labels(project))
         return JSONResponse({"model_version": _version(project)})
 
     async def predict(request: Request) -> Response:
-        client, body = await clients.of(request), await _read(request, Predict)
+        client, body = await clients.of(request), await _read(request, PredictRequest)
         project = await client.project()
         tag = read_choices(body.label_config, _labels(project))
         found = await client.predict([task_values(project.features, task.data) for task in body.tasks])
@@ -134,7 +134,7 @@ def make_bridge(url: str, *, transport: Any = None) -> Starlette:
     return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
 
 
-async def _learn(client: AsyncClient, action: str, event: Event | Events) -> None:
+async def _learn(client: AsyncClient, action: str, event: SingleEvent | JointEvent) -> None:
     """Send what the annotations of `event` say by `client`; all are checked before the first is sent.
 
     A new annotation is a sample with labels, or the answer to the question that its task is. One that is changed or
@@ -142,7 +142,7 @@ async def _learn(client: AsyncClient, action: str, event: Event | Events) -> Non
     """
     placed, project = event.placed(), await client.project()
     if action in _CREATED and any(item.data is None for item in placed):
-        raise PlacedError("/task", "the event has no task; let the webhook send its payload (Send payload)")
+        raise StudioFieldError("/task", "the event has no task; let the webhook send its payload (Send payload)")
     names, config = _labels(project), event.project.label_config
     tag = ChoicesTag("", "", names) if config is None else read_choices(config, names)
     said = [(item, None if action == _DELETED else item.answers(tag)) for item in placed]
@@ -171,7 +171,7 @@ async def _check_question(client: AsyncClient, number: int) -> None:
         raise Refusal(404, "not-found", f"there is no question {number}; questions have the numbers of their samples")
 
 
-async def _answer(client: AsyncClient, item: Placed, number: int, answers: Answers | None) -> None:
+async def _answer(client: AsyncClient, item: PlacedAnnotation, number: int, answers: Answers | None) -> None:
     """Answer question `number` by `answers`, or refuse it if there are none."""
     if answers is None:
         await client.refuse(number)
@@ -180,7 +180,7 @@ async def _answer(client: AsyncClient, item: Placed, number: int, answers: Answe
     await client.answer(number, answers, took_ms=None if took is None else round(1000 * took))
 
 
-async def _correct(client: AsyncClient, item: Placed, answers: Answers | None) -> bool:
+async def _correct(client: AsyncClient, item: PlacedAnnotation, answers: Answers | None) -> bool:
     """Keep `answers` as a correction of the sample of an annotation, and return whether the sample is known."""
     try:
         await client.correct(item.annotation.sample_id, answers)
@@ -259,7 +259,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
     elif isinstance(error, ConnectionLostError):
         refusal = Refusal(503, "busy", f"{error}; check the address of the service")
     else:
-        places = [{"pointer": error.pointer, "detail": str(error)}] if isinstance(error, PlacedError) else []
+        places = [{"pointer": error.pointer, "detail": str(error)}] if isinstance(error, StudioFieldError) else []
         refusal = Refusal(422, "invalid", str(error), places)
     headers = {"WWW-Authenticate": "Basic"} if refusal.status == 401 else None
     return JSONResponse(refusal.document, refusal.status, headers, media_type="application/problem+json")

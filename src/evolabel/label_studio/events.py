@@ -15,12 +15,12 @@ from evolabel.label_studio.choices import ChoicesTag
 
 QUESTION_FIELD = "evolabel_number"
 """Field of a task that is a question of the project: its number."""
-MOST_ROWS = 1000  # of a request
+MOST_TASKS = 1000  # of a request
 Fields = dict[str, Any]
 Answers = dict[str, bool | None]
 
 
-class PlacedError(DataError):
+class StudioFieldError(DataError):
     """A field that cannot be used, with the JSON pointer of its place."""
 
     def __init__(self, pointer: str, message: str) -> None:
@@ -28,26 +28,26 @@ class PlacedError(DataError):
         self.pointer = pointer
 
 
-class Setup(BaseModel):
+class SetupRequest(BaseModel):
     """What is read of a set-up request."""
 
     schema_: str = Field(alias="schema")
 
 
-class Task(BaseModel):
+class LabelTask(BaseModel):
     """A task: its fields."""
 
     data: Fields
 
 
-class Predict(BaseModel):
+class PredictRequest(BaseModel):
     """What is read of a request for predictions."""
 
-    tasks: Annotated[list[Task], Field(min_length=1, max_length=MOST_ROWS)]
+    tasks: Annotated[list[LabelTask], Field(min_length=1, max_length=MOST_TASKS)]
     label_config: str
 
 
-class Part(BaseModel):
+class AnnotationPart(BaseModel):
     """One part of an annotation."""
 
     type: str = ""
@@ -55,11 +55,11 @@ class Part(BaseModel):
     value: Fields = {}
 
 
-class Annotation(BaseModel):
+class LabelAnnotation(BaseModel):
     """What is read of an annotation."""
 
     id: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
-    result: list[Part] = []
+    result: list[AnnotationPart] = []
     was_cancelled: bool = False
     lead_time: Annotated[float, Field(ge=0, le=10**6, allow_inf_nan=False)] | None = None
 
@@ -69,48 +69,52 @@ class Annotation(BaseModel):
         return f"ls-{self.id}"
 
 
-class LabelProject(BaseModel):
+class ProjectOfStudio(BaseModel):
     """What is read of a project of Label Studio."""
 
     label_config: str | None = None
 
 
-class Event(BaseModel):
+class SingleEvent(BaseModel):
     """What is read of an event on one annotation."""
 
-    annotation: Annotation
-    task: Task | None = None
-    project: LabelProject = LabelProject()
+    annotation: LabelAnnotation
+    task: LabelTask | None = None
+    project: ProjectOfStudio = ProjectOfStudio()
 
-    def placed(self) -> list["Placed"]:
+    def placed(self) -> list["PlacedAnnotation"]:
         """Return the annotation, the data of its task, and its place."""
-        return [Placed("/annotation", self.annotation, None if self.task is None else self.task.data)]
+        return [PlacedAnnotation("/annotation", self.annotation, None if self.task is None else self.task.data)]
 
 
-class Events(BaseModel):
+class JointEvent(BaseModel):
     """What is read of an event on several annotations; their tasks, if sent, are in the same order."""
 
     annotations: Annotated[
-        list[Annotation], Field(max_length=MOST_ROWS, validation_alias=AliasChoices("annotations", "annotation"))
+        list[LabelAnnotation], Field(max_length=MOST_TASKS, validation_alias=AliasChoices("annotations", "annotation"))
     ]
-    task: list[Task] = []
-    project: LabelProject = LabelProject()
+    task: list[LabelTask] = []
+    project: ProjectOfStudio = ProjectOfStudio()
 
-    def placed(self) -> list["Placed"]:
-        """Return each annotation, the data of its task, and its place; PlacedError if only some have tasks."""
+    def placed(self) -> list["PlacedAnnotation"]:
+        """Return each annotation, the data of its task, and its place; StudioFieldError if only some have tasks."""
         n = len(self.annotations)
-        tasks: Sequence[Task | None] = self.task or [None] * n
+        tasks: Sequence[LabelTask | None] = self.task or [None] * n
         if len(tasks) != n:
-            raise PlacedError("/task", f"the event has {n} annotations and {len(tasks)} tasks; send one task for each")
+            raise StudioFieldError(
+                "/task", f"the event has {n} annotations and {len(tasks)} tasks; send one task for each"
+            )
         both = enumerate(zip(self.annotations, tasks, strict=True))
-        return [Placed(f"/annotations/{i}", one, None if task is None else task.data) for i, (one, task) in both]
+        return [
+            PlacedAnnotation(f"/annotations/{i}", one, None if task is None else task.data) for i, (one, task) in both
+        ]
 
 
-class Placed(NamedTuple):
+class PlacedAnnotation(NamedTuple):
     """An annotation of an event, with the JSON pointer of its place, and the data of its task if they were sent."""
 
     pointer: str
-    annotation: Annotation
+    annotation: LabelAnnotation
     data: Fields | None
 
     @property
@@ -124,7 +128,7 @@ class Placed(NamedTuple):
     def answers(self, tag: ChoicesTag) -> Answers | None:
         """Return what the annotation says: True for its choices, False for the other labels of `tag`.
 
-        None if it was cancelled; PlacedError for a choice that is no label.
+        None if it was cancelled; StudioFieldError for a choice that is no label.
         """
         if self.annotation.was_cancelled:
             return None
@@ -133,9 +137,11 @@ class Placed(NamedTuple):
             if part.type == "choices" and tag.name in ("", part.from_name):
                 choices, pointer = part.value.get("choices"), f"{self.pointer}/result/{place}/value/choices"
                 if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
-                    raise PlacedError(pointer, "choices must be a list of texts")
+                    raise StudioFieldError(pointer, "choices must be a list of texts")
                 if unknown := [choice for choice in choices if choice not in tag.choices]:
-                    raise PlacedError(pointer, f"{unknown[0][:50]!r} is no label of the project; add it, or rename it")
+                    raise StudioFieldError(
+                        pointer, f"{unknown[0][:50]!r} is no label of the project; add it, or rename it"
+                    )
                 chosen |= set(choices)
         return {name: name in chosen for name in tag.choices}
 
