@@ -1,7 +1,7 @@
 """`Stage`: the interface of a part of a model. `model.pipeline` has the stages in their order.
 
-A stage owns its arrays; no other stage writes them. What one stage tells another passes through `Rows`, or through
-events in the `EventLog`.
+A stage owns its arrays; no other stage writes them. Values that one stage needs of another pass through `Rows`, or
+through events in the `EventLog`.
 """
 
 from typing import Protocol
