@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import one_line
 from evolabel.explain.answer_parts import AnswerParts
 from evolabel.stages.protocols import Model
 from evolabel.words.condition_words import driver_words
 from evolabel.words.corrected_names import Corrections, correction_note
-from evolabel.words.markup import escape, markdown_text
+from evolabel.words.sections import Items, Marks, SectionView
 from evolabel.words.text_columns import flag_features, text_features
 
 _MIN_WEIGHT = 0.01  # smallest weight of the rule in the outputs of a label that is shown
@@ -33,7 +32,7 @@ class LinearLabel:
 
 
 @dataclass(frozen=True)
-class LinearRule:
+class LinearRule(SectionView):
     """The linear member of a classifier that follows drift, with all its labels, and `corrections` of features.
 
     `texts` are the features that stand for values of categorical columns, and flags.
@@ -48,20 +47,9 @@ class LinearRule:
         """Whether the rule has a weight in the output of any label."""
         return bool(_lines(self))
 
-    @property
-    def text(self) -> str:
-        """The rule in words, one line per label in whose output it has a weight."""
-        return "\n".join([_TITLE, *(f"  {one_line(line)}" for line in _lines(self))])
-
-    def markdown(self) -> str:
-        """Return the rule in Markdown."""
-        lines = [f"- {markdown_text(line)}" for line in _lines(self)]
-        return "\n".join([f"#### {markdown_text(_TITLE)}", "", *lines, ""])
-
-    def html(self) -> str:
-        """Return the rule as a section of HTML."""
-        lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(self))
-        return f'<section class="rule"><h2>{escape(_TITLE)}</h2><ul>{lines}</ul></section>'
+    def _section(self, marks: Marks) -> tuple[str, list[Items | str]]:
+        """Return the title, and one line per label in whose output the rule has a weight."""
+        return _TITLE, [Items([marks.plain(line) for line in _lines(self)])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as values that JSON can hold."""

@@ -14,12 +14,12 @@ from evolabel.explain.counterfactuals import Counterfactual, change_texts
 from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.stages.threshold_rules.path import ThresholdPath
-from evolabel.stages.threshold_rules.words import Style
 from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.typing import BoolArray, FloatArray, IntArray
 from evolabel.words.corrected_names import Corrections, correction_note, correction_values
 from evolabel.words.markup import bold, code, escape, page
 from evolabel.words.quoted_names import printed_name
+from evolabel.words.sections import Style
 from evolabel.words.terms import Vocabulary
 from evolabel.words.text_columns import column_and_value, value_words
 

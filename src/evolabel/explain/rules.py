@@ -21,7 +21,8 @@ from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.condition_words import RuleCondition, condition_words
 from evolabel.words.corrected_names import Corrections, correction_note, correction_values
-from evolabel.words.markup import bold, code, escape, markdown_text, page
+from evolabel.words.markup import escape, markdown_text, page
+from evolabel.words.sections import Items, Marks, SectionView
 from evolabel.words.text_columns import flag_features, text_features
 
 NO_THRESHOLD = "No threshold was found that improves on these rules."
@@ -30,7 +31,7 @@ _NO_CLAIM = "nothing: other parts answer"
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(SectionView):
     """One rule, eq. (1), as it was when it was read.
 
     Attributes
@@ -151,52 +152,22 @@ class Rule:
         corrected = correction_note(self.corrections, named)
         return [*([f"Left out: {missing}."] if missing else []), *([corrected] if corrected else []), _life(self)]
 
-    @property
-    def text(self) -> str:
-        """The rule in words, on a few lines."""
-        lines = [_title(self)]
-        words = ["IF  ", *["AND "] * len(self.conditions)]
-        if not self.condition_words():
-            lines.append(f"  IF  {_ORDINARY}")
-        for word, (name, value, proof) in zip(words, self.condition_words(), strict=False):
-            lines.append(f"  {word}{one_line(name)} is {one_line(value)} ({proof})")
-        for word, outcome in zip(["THEN ", *[" and "] * len(self.outcomes)], self.claims, strict=False):
-            lines.append(
-                f"  {word}{one_line(outcome.label)} is {outcome.judgement} here ({outcome.shares})"
-                f"{outcome.driven(self.text_shares)}"
-            )
-        if not self.claims:
-            lines.append(f"  THEN {_NO_CLAIM}")
-        return "\n".join([*lines, *(f"  {one_line(note)}" for note in self.notes)])
-
-    def markdown(self) -> str:
-        """Return the rule in Markdown: a heading, a line of conditions and a list of labels."""
-        conditions = [f"{code(name)} is {bold(value)} ({proof})" for name, value, proof in self.condition_words()]
-        labels = [
-            f"- {code(o.label)} is {bold(o.judgement)} here ({o.shares}){markdown_text(o.driven(self.text_shares))}"
-            for o in self.claims
-        ] or [f"- {_NO_CLAIM}"]
-        condition_line = f"**IF** {' **AND** '.join(conditions) or _ORDINARY} **THEN**"
-        title = f"#### {markdown_text(_title(self))}"
-        notes = [line for note in self.notes for line in (markdown_text(note), "")]
-        return "\n".join([title, "", condition_line, "", *labels, "", *notes])
-
-    def html(self) -> str:
-        """Return the rule as a section of HTML."""
-        conditions = "".join(
-            f"<li><code>{escape(name)}</code> is <b>{escape(value)}</b> ({escape(proof)})</li>"
+    def _section(self, marks: Marks) -> tuple[str, list[Items | str]]:
+        """Return number and support as title, the conditions, the labels that are claimed, and the notes."""
+        conditions = [
+            f"{marks.name(name)} is {marks.strong(value)} ({marks.plain(proof)})"
             for name, value, proof in self.condition_words()
-        )
-        labels = "".join(
-            f"<li><code>{escape(o.label)}</code> is <b>{escape(o.judgement)}</b> here ({escape(o.shares)})"
-            f"{escape(o.driven(self.text_shares))}</li>"
+        ]
+        labels = [
+            f"{marks.name(o.label)} is {marks.strong(o.judgement)} here ({o.shares})"
+            f"{marks.plain(o.driven(self.text_shares))}"
             for o in self.claims
-        )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return (
-            f'<section class="rule"><h2>{escape(_title(self))}</h2><p>IF</p><ul>{conditions or _ORDINARY}</ul>'
-            f"<p>THEN</p><ul>{labels or _NO_CLAIM}</ul>{notes}</section>"
-        )
+        ]
+        return marks.plain(_title(self)), [
+            Items(conditions or [_ORDINARY], "IF  ", "AND ", end="THEN"),
+            Items(labels or [_NO_CLAIM], "THEN ", " and "),
+            *map(marks.plain, self.notes),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as values that JSON can hold, with all its labels."""
@@ -217,9 +188,6 @@ class Rule:
             "corrections": correction_values(self.corrections),
             "usual_of": self.n_usual,
         }
-
-    def __str__(self) -> str:
-        return self.text
 
 
 class RuleSet(list[Rule]):

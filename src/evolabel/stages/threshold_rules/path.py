@@ -9,8 +9,9 @@ import numpy as np
 
 from evolabel.stages.threshold_rules.arrays import EDGE, HALF_WIDTH, MISSING_LEFT, SAY, ThresholdArrays
 from evolabel.stages.threshold_rules.read_trees import TreeReader
-from evolabel.stages.threshold_rules.words import FULL_SAY, Style, ThresholdRule, weight_text
+from evolabel.stages.threshold_rules.words import FULL_SAY, ThresholdRule, weight_text
 from evolabel.typing import FloatArray
+from evolabel.words.sections import Style
 
 _HALF = 0.5  # weight of the threshold rules from which on they decide
 _SURE = 0.95  # share of a leaf in the answer below which it is printed

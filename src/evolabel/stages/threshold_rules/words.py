@@ -1,14 +1,12 @@
 """Threshold rules in words: `ThresholdRule`, and the list of them that one label has (`LabelRules`)."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import one_line
-from evolabel.words.markup import code, escape, markdown_text
 from evolabel.words.quoted_names import printed_name
+from evolabel.words.sections import Items, Marks, SectionView, Style
 
 LIKELY_FROM = 0.5  # share of positives from which on a rule is one for its label
 _ROUNDING = 1e-9  # largest part of all samples that is none, but for rounding
@@ -16,8 +14,6 @@ FULL_SAY = 0.95  # weight of the threshold rules below which the heading of a la
 
 NOT_ADMITTED, ADMITTED_TOO, NOTHING_ELSE, NEVER_SEEN = "not admitted", "admitted too", "nothing else", "never seen"
 """Missing values in a condition; "never seen": the feature was never missing in the rows that are kept."""
-
-Style = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -134,7 +130,7 @@ class ThresholdRule:
 
 
 @dataclass(frozen=True)
-class LabelRules:
+class LabelRules(SectionView):
     """The threshold rules of one label.
 
     Attributes
@@ -171,23 +167,9 @@ class LabelRules:
             lines.append(f"{'otherwise' if lines else 'everywhere'}: {style(self.rest_label)} {rest}")
         return lines
 
-    @property
-    def text(self) -> str:
-        """The rules in words, one per line, below a heading."""
-        return "\n".join(
-            [f"Threshold rules for {self._heading(one_line)}", *(f"  {x}" for x in self._lines(printed_name))]
-        )
-
-    def markdown(self) -> str:
-        """Return the rules in Markdown."""
-        lines = [f"- {line}" for line in self._lines(code)]
-        return "\n".join([f"#### Threshold rules for {self._heading(markdown_text)}", "", *lines, ""])
-
-    def html(self) -> str:
-        """Return the rules as a section of HTML."""
-        lines = "".join(f"<li>{line}</li>" for line in self._lines(lambda name: f"<code>{escape(name)}</code>"))
-        heading = f"Threshold rules for {self._heading(escape)}"
-        return f'<section class="rule"><h2>{heading}</h2><ul>{lines}</ul></section>'
+    def _section(self, marks: Marks) -> tuple[str, list[Items | str]]:
+        """Return a heading with the label, and the rules, one per line."""
+        return f"Threshold rules for {self._heading(marks.plain)}", [Items(self._lines(marks.rule_name))]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as values that JSON can hold."""
@@ -197,9 +179,6 @@ class LabelRules:
             "rules": [rule.to_dict() for rule in self.rules],
             "otherwise": {"label": self.rest_label, "share": self.rest_share, "support": self.rest_support},
         }
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def edge_text(edge: float, width: float) -> str:

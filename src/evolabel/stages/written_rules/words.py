@@ -9,11 +9,11 @@ import numpy as np
 from evolabel._utils.text import one_line
 from evolabel.stages.protocols import Model
 from evolabel.stages.threshold_rules.path import PathEdge, ThresholdPath
-from evolabel.stages.threshold_rules.words import Style, percent, samples
+from evolabel.stages.threshold_rules.words import percent, samples
 from evolabel.stages.written_rules.rule_forms import written_words
 from evolabel.stages.written_rules.stage import own_shares
 from evolabel.typing import FloatArray
-from evolabel.words.markup import code, escape, markdown_text
+from evolabel.words.sections import Items, Marks, SectionView, Style
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class WrittenOutcome:
 
 
 @dataclass(frozen=True)
-class WrittenRule:
+class WrittenRule(SectionView):
     """One written rule, as it was when it was read.
 
     Attributes
@@ -82,11 +82,6 @@ class WrittenRule:
         name = (f' "{one_line(self.name)}"' if self.name else "") + (", locked" if self.locked else "")
         return f"Rule {self.number}{name}, written, place {self.place}"
 
-    @property
-    def text(self) -> str:
-        """The words of the person, and what the data say, on a few lines."""
-        return "\n".join([self.title, *(f"  {line}" for line in self.describe())])
-
     def words(self, style: Style = one_line) -> str:
         """Return the rule in the words of the person on one line, with its number and name, in this `style`."""
         name = f' "{style(self.name)}"' if self.name else ""
@@ -96,16 +91,10 @@ class WrittenRule:
         """Return the lines below the title, with texts from users in this `style`."""
         return [style(self.written), *(outcome.words(style) for outcome in self.outcomes)]
 
-    def markdown(self) -> str:
-        """Return the rule in Markdown: a heading, the words of the person, and a list of labels."""
-        text, *labels = self.describe(code)
-        return "\n".join([f"#### {markdown_text(self.title)}", "", text, "", *(f"- {line}" for line in labels), ""])
-
-    def html(self) -> str:
-        """Return the rule as a section of HTML."""
-        text, *labels = self.describe(escape)
-        items = "".join(f"<li>{line}</li>" for line in labels)
-        return f'<section class="rule"><h2>{escape(self.title)}</h2><p>{text}</p><ul>{items}</ul></section>'
+    def _section(self, marks: Marks) -> tuple[str, list[Items | str]]:
+        """Return the title, the words of the person, and what the data say about each label."""
+        text, *labels = self.describe(marks.name)
+        return marks.plain(self.title), [text, Items(labels)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as values that JSON can hold; an infinite end is None."""
@@ -119,9 +108,6 @@ class WrittenRule:
             "ranges": ends,
             "then": [asdict(outcome) for outcome in self.outcomes],
         }
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def read_written_rules(model: Model, feature_names: list[str], label_names: list[str]) -> list[WrittenRule]:
