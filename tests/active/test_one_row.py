@@ -80,6 +80,21 @@ def test_a_query_is_answered_by_the_model_as_it_is(classifier, stream, how, pass
         np.testing.assert_allclose(learner.query(x).prediction, plain, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("passed", [5, 70])
+def test_a_written_rule_answers_questions_as_it_answers_rows(classifier, stream, passed, per):
+    x, label = stream[0][np.argmax(stream[0][:, 0])], classifier.label_names_[0]
+    before = classifier.decision_function(x[None])[0, 0]
+    classifier.rulebook.add(f"IF x0 ABOVE {x[0] - 0.01} THEN {label} {10 if before > 0.5 else 90}%")
+    learner = ActiveLearner(classifier, 0.2, per)
+    for row in np.tile(stream[0], (3, 1))[:passed]:  # from 64 rows on, outputs come from cached weights
+        learner.update(learner.query(row), None)
+    asked = learner.query(x)
+    assert (asked.prediction[0] > 0.5) != (before > 0.5)
+    np.testing.assert_allclose(asked.prediction, classifier.decision_function(x[None])[0], rtol=0, atol=1e-12)
+    if passed < 64:
+        np.testing.assert_array_equal(asked.prediction, classifier.decision_function(x[None])[0])
+
+
 def test_an_interrupted_query_leaves_a_usable_learner(classifier, stream, monkeypatch):
     learner = ActiveLearner(classifier, 0.2)
     expected = copy.deepcopy(learner).query(stream[0][60])
