@@ -12,7 +12,7 @@ from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.explain.changed_rows import rounded_away
+from evolabel.explain.change_search import rounded_away
 from evolabel.explain.counterfactuals import change_texts
 from evolabel.streams import DriftingStream
 

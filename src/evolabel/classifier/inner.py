@@ -324,8 +324,7 @@ class ClassifierInner:
         `unseen` are its texts that no feature stands for, `turns` the most changes that turn a label. A row without
         any feature is explained by the base rates.
         """
-        from evolabel.explain.empty_sample import explain_empty
-        from evolabel.explain.explain_sample import explain_sample
+        from evolabel.explain.explain_sample import explain_empty, explain_sample
         from evolabel.explain.unfamiliar import describe_unfamiliar
 
         if len(rows) != 1:

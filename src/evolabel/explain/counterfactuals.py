@@ -16,14 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.explain.change_search import TurnFunction, search_changes
-from evolabel.explain.changed_rows import (
+from evolabel.explain.change_search import (
     DIGITS,
     FeatureChange,
     Texts,
+    TurnFunction,
     changed_row,
     column_texts,
     rounded_away,
+    search_changes,
     sized_change,
     turned_value,
 )
