@@ -8,16 +8,16 @@
 How the measures are counted
 - modules touched       by `tools/walk.py`, with the code of the checkout, interpreted
 - order of stages       functions that call the answering or the learning of `SEVERAL` stages or more, and tuples, lists
-                        and dictionaries with objects of more than that. A call belongs to a stage if a name in it
-                        (`self.calibration.learn`, `learn_members`) has a word of `CALLED`, and to answering or
-                        learning if it has one of `VERBS`
+                        and dictionaries with objects of as many. A call (`self.calibration.learn`, `learn_members`)
+                        belongs to the stage of its last name with a word of `CALLED`, and to answering or learning if
+                        it has one of `VERBS`
 - isinstance            calls of `isinstance` with a class of rule bases, or of stages: `RuleBase`, classes derived from
                         it, and classes of `stages/*/stage.py`
 - branches on `paper`   conditions outside of `paper` and `reproduce` in which a name or a text has a word of `PAPER`
 - declarations          of an array: its fields in NamedTuples of arrays alone (one `arrays.py` or `state.py`, without
-                        scratch), and tables with its name: tuples, lists, sets and keys of dictionaries (in the files
-                        of state: keyword arguments, too) with `TABLE` names or more of one such class, two or more in
-                        a constant of a module
+                        scratch), and tables with its name: two names or more of one such class in a constant of a
+                        module, `TABLE` or more as keys of a dictionary in a function (in the files of state: as
+                        keyword arguments, too). A loop over some names in a function is a use of them
 - folders of a concept  folders with a file whose name has a word of `CONCEPTS`, what is below a folder of that name
                         counted as one; folders of `VIEWS` are left out
 - import circles        as in `house_table.py`, imports under TYPE_CHECKING and inside functions counted
@@ -60,7 +60,7 @@ STATE_FOLDERS = {"core", "kernels", "model", "persistence", "stages"}
 SEVERAL = 3
 TABLE = 4
 CALLED = {
-    "sensors": {"sensor", "sensors", "corrected", "correct"},
+    "sensors": {"sensor", "sensors"},
     "scaling": {"scaler", "scaling", "transform", "scale"},
     "rules": {"rules", "rule", "memberships", "regressors", "consequents", "slow"},
     "drift": {"member", "members", "mixer", "mix", "mixed", "drift", "alarm", "fast", "linear"},
@@ -181,7 +181,7 @@ class Shape:
                     place = node.name
                     calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
                     stages = {stage for call in calls for stage in called(call)}
-                elif isinstance(node, (ast.Tuple, ast.List, ast.Dict)) and len(listed := listed_stages(node)) > SEVERAL:
+                elif isinstance(node, (ast.Tuple, ast.List, ast.Dict)) and (listed := listed_stages(node)):
                     place, stages = f"line {node.lineno}", listed
                 else:
                     continue
@@ -271,20 +271,26 @@ class Shape:
 
 
 def called(node: ast.Call) -> set[str]:
-    """Return the stages whose answering or learning is called by `node`."""
-    words = words_of(node.func)
-    return {stage for stage, of in CALLED.items() if words & of} if words & VERBS else set()
+    """Return the stage whose answering or learning is called by `node`, if there is one."""
+    names = names_of(node.func)
+    return stage_of(names) if set().union(*names) & VERBS else set()
 
 
 def listed_stages(node: ast.Tuple | ast.List | ast.Dict) -> set[str]:
     """Return the stages of which objects or classes are in a tuple, a list or the values of a dictionary."""
     parts = node.values if isinstance(node, ast.Dict) else node.elts
-    by_part = [{stage for stage, of in CALLED.items() if words_of(part) & of} for part in parts]
-    return {stage for stages in by_part if len(stages) == 1 for stage in stages}
+    return {stage for part in parts for stage in stage_of(names_of(part))}
 
 
-def words_of(node: ast.expr) -> set[str]:
-    """Return the words of the names in a chain such as `self.model.learn` or `LinearMember(...)`."""
+def stage_of(names: list[set[str]]) -> set[str]:
+    """Return the stage of the first of `names` (sets of words) that has one; "corrected" is of the sensors."""
+    found = ({stage for stage, of in CALLED.items() if words & of} for words in names)
+    synonym = {"sensors"} if set().union(*names) & {"corrected", "correct"} else set()
+    return next((stages for stages in found if len(stages) == 1), synonym)
+
+
+def names_of(node: ast.expr) -> list[set[str]]:
+    """Return the words of each name in a chain such as `self.model.learn`, the last name first."""
     names = []
     while isinstance(node, (ast.Attribute, ast.Call)):
         if isinstance(node, ast.Attribute):
@@ -292,7 +298,7 @@ def words_of(node: ast.expr) -> set[str]:
         node = node.value if isinstance(node, ast.Attribute) else node.func
     if isinstance(node, ast.Name):
         names.append(node.id)
-    return {word.lower() for name in names for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+    return [{word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)} for name in names]
 
 
 def is_of_paper(test: ast.expr) -> bool:
@@ -316,18 +322,19 @@ def array_fields(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def tables(tree: ast.Module, *, calls: bool) -> Iterator[tuple[int, set[str], int]]:
-    """Yield line, texts and least number of names of every container of texts, and of `calls` with keywords."""
+    """Yield line, texts and least number of names of every table of texts, and of `calls` with keyword arguments."""
     constants = {
         id(node) for part in tree.body if isinstance(part, (ast.Assign, ast.AnnAssign)) for node in ast.walk(part)
     }
     for node in ast.walk(tree):
-        parts: list[Any] = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else []
+        is_constant = id(node) in constants
+        parts: list[Any] = node.elts if is_constant and isinstance(node, (ast.Tuple, ast.List, ast.Set)) else []
         parts = node.keys if isinstance(node, ast.Dict) else parts
         found = {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
         if calls and isinstance(node, ast.Call):
             found = {keyword.arg for keyword in node.keywords if keyword.arg}
         if found and isinstance(node, ast.expr):
-            yield node.lineno, found, 2 if id(node) in constants else TABLE
+            yield node.lineno, found, 2 if is_constant else TABLE
 
 
 def concepts_of(path: str) -> set[str]:

@@ -13,7 +13,7 @@ from evolabel.core.schema import Schema, array, new_entries, of_features, stream
 from evolabel.errors import DataError
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.drift.arrays import MEMBER_ARRAYS
-from evolabel.stages.rules.arrays import RULE_ARRAYS, PaperArrays
+from evolabel.stages.rules.arrays import RULE_ARRAYS
 from evolabel.stages.threshold_rules.arrays import THRESHOLD_ARRAYS
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS
 from evolabel.typing import FloatArray, IntArray
@@ -146,21 +146,3 @@ def test_every_array_of_a_stage_is_documented(schema):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
     }
     assert described == set(schema.kind._fields)
-
-
-def test_no_array_is_declared_twice():
-    """What kernels of the paper's profile take apart is listed a second time, until they have arrays of their own."""
-    import ast
-    from pathlib import Path
-
-    import evolabel
-
-    for file in sorted((Path(evolabel.__file__).parent / "stages").glob("*/arrays.py")):
-        names = [
-            field.target.id
-            for node in ast.parse(file.read_text("utf-8")).body
-            if isinstance(node, ast.ClassDef) and node.name != PaperArrays.__name__
-            for field in node.body
-            if isinstance(field, ast.AnnAssign) and "Annotated" in ast.unparse(field.annotation)
-        ]
-        assert len(names) == len(set(names)), file
