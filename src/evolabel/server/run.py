@@ -32,18 +32,18 @@ def run_server(config: ServerConfig, *, demo: bool = False) -> None:
     `demo`: a project is filled with samples, and a link to it is printed. The port is taken first, so that
     a process that cannot listen leaves the database as it is.
     """
-    set_up_logging(config.level, config.format)
+    set_up_logging(config.log.level, config.log.format)
     threadpool_limits(1)  # the same bits on every start
     warnings.simplefilter("ignore", DataWarning)  # what is odd about a sample is in its outcome
-    url = read_url(config.url)
-    listener = take_port(config.host, config.port)
+    url = read_url(config.database.url)
+    listener = take_port(config.server.host, config.server.port)
     if demo:
         sys.stderr.write("Starting. The first start compiles for up to a minute, then a link is printed.\n")
     try:
         service = Service(
             url,
-            limits=config.limits(),
-            checkpoint=config.checkpoint == "own",
+            limits=config.service_limits(),
+            checkpoint=config.database.checkpoint == "own",
             retention=config.retention(),
         )
         service.start(wait=False)
@@ -69,15 +69,15 @@ def _serve(config: ServerConfig, service: Service, listener: socket.socket, *, d
     """Answer requests that come to `listener` until the process is stopped."""
     import uvicorn
 
-    address = f"{'https' if config.tls_cert else 'http'}://{config.host}:{listener.getsockname()[1]}"
+    address = f"{'https' if config.server.tls_cert else 'http'}://{config.server.host}:{listener.getsockname()[1]}"
     if demo and service.is_writer:
         Demo(service).start()
     if demo or sys.stderr.isatty():
         _print_first_link(service, address)
     logger.info("listening on %s", address)
     app = create_app(
-        service, token_per_minute=config.token_per_minute, body_mb=config.body_mb, metrics_for=config.addresses,
-        project_defaults=config.project,
+        service, token_per_minute=config.limits.token_per_minute, body_mb=config.limits.body_mb,
+        metrics_for=config.metrics.addresses, project_defaults=config.project_settings(),
     )  # fmt: skip
 
     class Server(uvicorn.Server):
@@ -94,10 +94,10 @@ def _serve(config: ServerConfig, service: Service, listener: socket.socket, *, d
         server_header=False,
         access_log=False,
         log_config=None,
-        proxy_headers=config.behind_proxy,
-        forwarded_allow_ips=config.proxy,
-        ssl_certfile=config.tls_cert or None,
-        ssl_keyfile=config.tls_key or None,
+        proxy_headers=config.server.behind_proxy,
+        forwarded_allow_ips=config.server.proxy,
+        ssl_certfile=config.server.tls_cert or None,
+        ssl_keyfile=config.server.tls_key or None,
     )
     Server(server).run(sockets=[listener])
 

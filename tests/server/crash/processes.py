@@ -20,7 +20,7 @@ class ServerProcess:
     """`evolabel serve` on a database; `die_at` is a named point, "in_commit:3" the third time it is reached.
 
     `stop_at` is one at which it is stopped, until it is continued. By default the process is forked from one that has
-    imported everything, which saves some seconds at each start, and has the `settings` of `ServerConfig`; with
+    imported everything, which saves some seconds at each start, and has the `settings` of the database; with
     `sees_disk=False` it does not look how much room is left.
     """
 
@@ -30,7 +30,7 @@ class ServerProcess:
         if command:
             self._process = _Command(text, self.port, die_at, stop_at)
         else:
-            named = {"url": text, "port": self.port, **settings}
+            named = {"server": {"port": self.port}, "database": {"url": text, **settings}}
             self._process = _forks.Process(target=_serve, args=(named, die_at, stop_at), daemon=True)
             self._process.start()
 
@@ -102,7 +102,7 @@ def _serve(settings, die_at, stop_at):
     from evolabel.server.ops.config import ServerConfig
     from evolabel.server.run import run_server
 
-    if not settings.pop("sees_disk", True):
+    if not settings["database"].pop("sees_disk", True):
         disk.free_bytes = lambda url: None
     run_server(ServerConfig(**settings))
 

@@ -31,8 +31,13 @@ def test_later_sources_win_and_are_named(tmp_path):
     }
     loaded = read_config(path, environ, {"server.port": 3, "server.host": None})
     config, sources = loaded.config, loaded.sources
-    assert (config.port, config.behind_proxy, config.project.max_open, config.level) == (3, True, 8, "error")
-    assert (config.project.budget, config.project.overlap, config.host) == (1.0, 0.1, "127.0.0.1")
+    assert (config.server.port, config.server.behind_proxy, config.project.max_open, config.log.level) == (
+        3,
+        True,
+        8,
+        "error",
+    )
+    assert (config.project.budget, config.project.overlap, config.server.host) == (1.0, 0.1, "127.0.0.1")
     assert sources["server.port"] == "--port"
     assert sources["project.max_open"] == "EVOLABEL_PROJECT_MAX_OPEN"
     assert sources["server.behind_proxy"] == str(path)
@@ -45,7 +50,7 @@ def test_passwords_are_hidden():
     assert "quiet" not in "\n".join(lines)
     shown = next(line for line in lines if line.startswith("database.url"))
     assert shown.split() == ["database.url", "=", '"postgresql://eva:***@db/plant"', "#", "EVOLABEL_DATABASE_URL"]
-    assert loaded.config.url == "postgresql://eva:quiet@db/plant"
+    assert loaded.config.database.url == "postgresql://eva:quiet@db/plant"
 
 
 @pytest.mark.parametrize(
@@ -72,8 +77,9 @@ def test_variables_are_checked(name, text):
 def test_another_address_needs_tls_or_a_proxy(tmp_path):
     for name in ("cert.pem", "key.pem"):
         (tmp_path / name).touch()
-    assert ServerConfig(host="0.0.0.0", behind_proxy=True)
-    assert ServerConfig(host="0.0.0.0", tls_cert=str(tmp_path / "cert.pem"), tls_key=str(tmp_path / "key.pem"))
+    assert ServerConfig(server={"host": "0.0.0.0", "behind_proxy": True})
+    files = {"tls_cert": str(tmp_path / "cert.pem"), "tls_key": str(tmp_path / "key.pem")}
+    assert ServerConfig(server={"host": "0.0.0.0", **files})
     assert [str(network) for network in networks("10.0.0.0/8, ::1")] == ["10.0.0.0/8", "::1/128"]
 
 
@@ -89,8 +95,9 @@ def test_responses_are_sent_at_once():
 def test_a_port_in_use_leaves_no_database(tmp_path, monkeypatch):
     monkeypatch.setattr("evolabel.server.run.set_up_logging", lambda *_: None)
     taken = take_port("127.0.0.1", 0)
+    server, database = {"port": taken.getsockname()[1]}, {"url": f"sqlite:///{tmp_path}/data/evolabel.db"}
     with taken, pytest.raises(ParameterError, match="cannot be listened on"):
-        run_server(ServerConfig(url=f"sqlite:///{tmp_path}/data/evolabel.db", port=taken.getsockname()[1]))
+        run_server(ServerConfig(server=server, database=database))
     assert list(tmp_path.iterdir()) == []
 
 

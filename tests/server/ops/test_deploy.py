@@ -45,8 +45,8 @@ def test_the_unit(tmp_path):
 
 def test_the_configuration_of_the_unit():
     config = read_config(DEPLOY / "evolabel.toml", {}, {}).config
-    assert (config.behind_proxy, config.host) == (True, "127.0.0.1")
-    assert config.url == "sqlite:////var/lib/evolabel/evolabel.db"
+    assert (config.server.behind_proxy, config.server.host) == (True, "127.0.0.1")
+    assert config.database.url == "sqlite:////var/lib/evolabel/evolabel.db"
 
 
 def test_the_container():
@@ -59,7 +59,7 @@ def test_the_container():
     assert "/livez" in found["HEALTHCHECK"]
     environ = dict(word.split("=", 1) for word in found["ENV"].split())
     assert environ["NUMBA_CPU_NAME"] == "generic"
-    assert read_config(None, environ, {}).config.host == "0.0.0.0"
+    assert read_config(None, environ, {}).config.server.host == "0.0.0.0"
     root = DEPLOY.parent
     for sources in (value.split()[:-1] for word, value in lines if word == "COPY"):
         assert all((root / name).exists() for name in sources)
