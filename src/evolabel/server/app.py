@@ -14,7 +14,6 @@ from evolabel.server.http.guard import Guard, audit_request
 from evolabel.server.http.streams import Streams
 from evolabel.server.ops.config import networks
 from evolabel.server.ops.messages import keep_notifying, notify
-from evolabel.server.ops.metrics import HttpCounts
 from evolabel.server.pages import routes
 from evolabel.server.pages.events import describe
 from evolabel.server.pages.visitors import check_page
@@ -72,12 +71,11 @@ def create_app(
     app.state.streams = Streams(service, lambda happening: describe(happening).title)
     app.state.project_defaults = project_defaults or ProjectSettings()
     app.state.metrics_for = networks(metrics_for)
-    app.state.http_counts = HttpCounts()
     problems.install(app)
     routes.install_pages(app, service)
     for router in ROUTERS:
         app.include_router(router)
     app.add_middleware(
-        Guard, counts=app.state.http_counts, most_body=body_mb * 1024 * 1024, audit=partial(audit_request, service)
+        Guard, metrics=service.metrics, most_body=body_mb * 1024 * 1024, audit=partial(audit_request, service)
     )
     return app

@@ -143,7 +143,9 @@ def test_an_answer_that_is_held_when_the_question_closes_is_a_correction(sqlite,
     assert closed(worker, first)["annotators"] == ["anna"]
     (kept,) = corrections(worker)
     assert (kept["person"], kept["answers"], kept["note"], kept["revision"]) == (bob, {"leak": 0}, "loud", 2)
-    assert "correction" not in worker.counters.responses  # the service has made it of an answer that is counted
+    # The service has made the correction of an answer that is counted.
+    assert service.metrics.value("responses_total", project="pumps", kind="correction") == 0
+    assert service.metrics.value("responses_total", project="pumps", kind="answer") > 0
 
 
 def test_an_answer_that_changes_in_the_batch_that_closes_the_question_is_one_correction(sqlite, start):

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel.server.http import problems
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.ops.metrics import HttpCounts
 from evolabel.server.people.audit import write_audit_or_log
+from evolabel.server.project.counters import Metrics
 from evolabel.server.project.service import Service
 
 MOST_BODY = 8 * 1024 * 1024  # bytes, by default
@@ -40,7 +40,7 @@ class Guard:
     Parameters
     ----------
     app : ASGIApp
-    counts : HttpCounts
+    metrics : Metrics
         Counts requests.
     most_body : int
         Bytes of a body.
@@ -49,12 +49,12 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, counts: HttpCounts, most_body: int = MOST_BODY,
+        self, app: ASGIApp, metrics: Metrics, most_body: int = MOST_BODY,
         audit: Callable[[Request, str, int], Awaitable[None]] | None = None,
     ) -> None:  # fmt: skip
         self._app = app
         self._audit = audit
-        self._counts = counts
+        self._metrics = metrics
         self._most_body = most_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +104,7 @@ class Guard:
     def _log(self, request: Request, status: int, seconds: float) -> None:
         """Count `request`, and write one line about it; its route, not its address, which may hold a secret."""
         route = _route(request)
-        self._counts.add(route, request.method, status, seconds)
+        self._metrics.add_request(route, request.method, status, seconds)
         identity = getattr(request.state, "identity", None)
         facts = {
             "request_id": request.state.request_id,

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from evolabel.server.http.access import access_of
 from evolabel.server.log import disk
-from evolabel.server.ops.metrics import metrics_text
+from evolabel.server.ops.metrics import CONTENT_TYPE, metrics_text
 from evolabel.server.people.policies import HiddenError
 
 router = APIRouter(tags=["health"])
@@ -26,9 +26,8 @@ async def get_metrics(request: Request) -> Response:
     """Return the metrics in the text format of Prometheus; only to addresses of the configuration."""
     if not _is_in_list(request):
         raise HiddenError("there is no such page for this address; add it to metrics.addresses of the configuration")
-    service, counts = access_of(request).service, request.app.state.http_counts
-    text, kind = await asyncio.to_thread(metrics_text, service, counts, request.app.state.streams.n_open)
-    return Response(text, media_type=kind)
+    service, streams = access_of(request).service, request.app.state.streams.n_open
+    return Response(await asyncio.to_thread(metrics_text, service, streams), media_type=CONTENT_TYPE)
 
 
 def _is_in_list(request: Request) -> bool:

@@ -74,7 +74,7 @@ def document(
     """
     page = getattr(request.app.state, "problem_page", None) if "app" in request.scope else None
     if "app" in request.scope:
-        request.app.state.http_counts.add_rejected(type)
+        request.app.state.access.service.metrics.rejected.labels(type).inc()
     if page is not None and not request.url.path.startswith("/api/") and _is_for_browser(request):
         return cast(Response, page(request, status, type, detail, headers))
     content: dict[str, Any] = {

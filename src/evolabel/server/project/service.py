@@ -23,6 +23,7 @@ from evolabel.server.log.times import DAY
 from evolabel.server.log.writer import NotWriterError, Pen, StoreError, reading
 from evolabel.server.people.membership import Sender, audit_act
 from evolabel.server.project.batch import Origin
+from evolabel.server.project.counters import Metrics
 from evolabel.server.project.follower import STANDBY, Follower
 from evolabel.server.project.jobs import BusyError
 from evolabel.server.project.operations import ConflictError
@@ -86,6 +87,7 @@ class Service:
     ) -> None:
         self.url = url
         self.limits = limits
+        self.metrics = Metrics()
         self._retention = retention
         self.pen = Pen(url, checkpoint=checkpoint)
         try:
@@ -205,7 +207,9 @@ class Service:
             for project in projects:
                 worker = self.workers.get(project.slug)
                 if worker is None:
-                    self.workers[project.slug] = worker = Worker(project, self.pen, self.reader, self.limits)
+                    self.workers[project.slug] = worker = Worker(
+                        project, self.pen, self.reader, self.limits, metrics=self.metrics
+                    )
                 elif not worker.refusal:
                     continue
                 worker.refusal = ""
@@ -345,8 +349,11 @@ class Service:
         except EvolabelError as lost:  # the service stops, or the database is gone
             logger.error("'%s-failed' of %r is missing in the audit table: %s", what, slug, lost)
 
+    def _worker(self, project: Project) -> Worker:
+        return Worker(project, self.pen, self.reader, self.limits, metrics=self.metrics)
+
     def _begin(self, project: Project, cause: str = "start") -> None:
-        worker = Worker(project, self.pen, self.reader, self.limits)
+        worker = self._worker(project)
         worker.start(cause)
         self.workers[project.slug] = worker
 

@@ -28,7 +28,7 @@ from evolabel.server.log.writer import NotWriterError, Pen, StoreError, crash_po
 from evolabel.server.people.people import names_of
 from evolabel.server.project.batch import Desk, TornError
 from evolabel.server.project.copies import SnapshotWriter, StateView
-from evolabel.server.project.counters import WorkerCounters
+from evolabel.server.project.counters import Metrics, WorkerCounters
 from evolabel.server.project.effects import Effects
 from evolabel.server.project.feed import Feed
 from evolabel.server.project.jobs import (
@@ -70,6 +70,8 @@ class Worker:
     limits : ServiceLimits
     clock : function
         Returns the time in microseconds since 1970.
+    metrics : Metrics, optional
+        Those of the service.
     """
 
     def __init__(
@@ -79,6 +81,8 @@ class Worker:
         reader: Engine,
         limits: ServiceLimits = DEFAULT_LIMITS,
         clock: Callable[[], int] | None = None,
+        *,
+        metrics: Metrics | None = None,
     ) -> None:
         self.project = project
         self.head: Head = project.head
@@ -87,7 +91,7 @@ class Worker:
         self.refusal = ""  # why the project cannot be served, if it cannot
         self.failures: dict[bytes, int] = {}
         self.leases = Leases()
-        self.counters = WorkerCounters()
+        self.counters = WorkerCounters(metrics or Metrics(), project.slug)
         self.feed = Feed()
         self.view = StateView(self.submit)
         self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
@@ -317,7 +321,7 @@ class Worker:
     def _rebuild(self, cause: str) -> None:
         """Become the writer, begin a new epoch, and make the state from the log; `cause` goes into the record."""
         self.state = None
-        self.counters.rebuilds[cause] += 1
+        self.counters.add_rebuild(cause)
         self._snapshots.finish()
         if not self._pen.acquire():
             raise NotWriterError("another process writes to this database; stop it, or wait until it ends")
