@@ -65,7 +65,7 @@ def make_project(url: URL, rows: int) -> None:
         settings = ProjectSettings(budget=0.05, hold_seconds=0, overlap=0.0, max_open=1000)
         labels = [Label(name) for name in LABEL_NAMES]
         service.create_project(NewProject("plant", "Plant", features, labels, settings))
-        with service.pen.transaction() as connection:
+        with service.writer.transaction() as connection:
             for name in ("anna", "bob"):
                 find_or_insert_person(connection, name, clock() // 1000)
         X, Y = stream(rows)
@@ -83,19 +83,19 @@ def stream(rows: int) -> tuple[Any, Any]:
 def send_and_answer(worker: Worker, X: Any, Y: Any) -> None:
     """Send the samples `X` to `worker`; anna and bob answer the questions in turn by the true labels `Y`."""
     sent = [{"x": dict(zip(NAMES, x, strict=True)) | {"machine": CHOICES[i % 2]}} for i, x in enumerate(X.tolist())]
-    results = worker.call(lambda desk: operations.send_samples(desk, sent, Origin(1)))["results"]
+    results = worker.call(lambda batch: operations.send_samples(batch, sent, Origin(1)))["results"]
     for result, y in zip(results, (Y == 1).tolist(), strict=True):
         if result["question"]:
             truth = dict(zip(LABEL_NAMES, y, strict=True))
             asked, number = {name: truth[name] for name in result["question"]["labels"]}, result["number"]
             origin = Origin(1 + number % 2)
-            worker.submit(lambda desk, a=(number, asked, origin): operations.give_answer(desk, *a, took_ms=4000))
+            worker.submit(lambda batch, a=(number, asked, origin): operations.give_answer(batch, *a, took_ms=4000))
 
 
 def open_client(service: Service) -> TestClient:
     """Return a browser of anna, who is an operator of the project of `service`."""
     at = time.time_ns() // 1000
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         person = find_or_insert_person(connection, "anna", at)
         set_member(connection, service.workers["plant"].project.id, person, "operator")
         made = make_session(connection, person, at)
@@ -117,7 +117,7 @@ def counted(service: Service) -> Iterator[list[str]]:
     event.remove(service.reader, "before_cursor_execute", keep)
 
 
-class Look(NamedTuple):
+class ShownQuestion(NamedTuple):
     """Milliseconds until a page is there, those of the processor, and the statements that it took."""
 
     ms: float
@@ -125,17 +125,17 @@ class Look(NamedTuple):
     queries: int
 
 
-def look(service: Service, client: TestClient) -> Look:
+def look(service: Service, client: TestClient) -> ShownQuestion:
     """Return what it takes until `client` has the page of `service`."""
     with counted(service) as statements:
         begun, used = time.perf_counter(), time.process_time()
         shown = client.get("/p/plant")
         passed, used = time.perf_counter() - begun, time.process_time() - used
     assert shown.status_code == 200, shown.text[:500]
-    return Look(1000 * passed, 1000 * used, len(statements))
+    return ShownQuestion(1000 * passed, 1000 * used, len(statements))
 
 
-def summary(looks: list[Look]) -> Facts:
+def summary(looks: list[ShownQuestion]) -> Facts:
     """Return the medians of the times of `looks`, and their most statements."""
     medians = {name: round(statistics.median(getattr(look, name) for look in looks), 1) for name in ("ms", "cpu_ms")}
     return {**medians, "queries": max(look.queries for look in looks)}
@@ -143,7 +143,7 @@ def summary(looks: list[Look]) -> Facts:
 
 def measure(url: URL, rows: int) -> Facts:
     """Return the times of the page of the project at `url`, which has so many `rows`."""
-    found: dict[str, list[Look]] = {"cold": [], "warm": [], "unchanged": []}
+    found: dict[str, list[ShownQuestion]] = {"cold": [], "warm": [], "unchanged": []}
     X, Y = stream(rows + BATCH)
     for _ in range(STARTS):
         service = Service(url)
@@ -154,7 +154,7 @@ def measure(url: URL, rows: int) -> Facts:
             found["cold"].append(look(service, client))
             for _ in range(LOOKS):
                 send_and_answer(worker, X[-BATCH:], Y[-BATCH:])
-                worker.call(lambda desk: None)
+                worker.call(lambda batch: None)
                 found["warm"].append(look(service, client))
                 found["unchanged"].append(look(service, client))
         service.stop()

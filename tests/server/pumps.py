@@ -38,9 +38,9 @@ def proven(connection, slug="pumps"):
     return found
 
 
-def call(worker, verb, *arguments, **named):
-    """Result of a verb that the worker has carried out."""
-    return worker.submit(lambda desk: verb(desk, *arguments, **named)).result(30)
+def call(worker, operation, *arguments, **named):
+    """Result of a operation that the worker has carried out."""
+    return worker.submit(lambda batch: operation(batch, *arguments, **named)).result(30)
 
 
 def send(worker, sample, origin=ANNA):
@@ -59,4 +59,4 @@ def run(worker, stream, origin=ANNA):
 
 def seal(worker):
     """Checksum of the learner."""
-    return worker.submit(lambda desk: desk.state.seal()).result(30)
+    return worker.submit(lambda batch: batch.state.seal()).result(30)

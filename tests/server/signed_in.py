@@ -19,7 +19,7 @@ PASSWORD = "three quiet pumps"
 def add_person(service, name="anna", role="annotator", password=None, admin=False):
     """Number of a new person with a role in the project, and perhaps a password."""
     at = time.time_ns() // 1000
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         person = find_or_insert_person(connection, name, at, admin=admin)
         if password is not None:
             connection.execute(update(PERSON).where(PERSON.c.id == person).values(password=hash_password(password)))
@@ -35,7 +35,7 @@ def browser(service, person=None, **options):
     client = TestClient(app, follow_redirects=False, headers={"accept": "text/html"}, **options)
     client.csrf = ""
     if person is not None:
-        with service.pen.transaction() as connection:
+        with service.writer.transaction() as connection:
             made = make_session(connection, person, time.time_ns() // 1000)
         client.cookies.set("evolabel", made.secret)
         client.csrf = made.csrf.hex()
@@ -69,5 +69,5 @@ def session_of(service, client):
 def refuse_audits(service):
     """Let the database refuse every row of the audit table from now on."""
     refusal = "CREATE TRIGGER no_audit BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END"
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.exec_driver_sql(refusal)

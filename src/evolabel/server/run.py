@@ -107,7 +107,7 @@ def _print_first_link(service: Service, address: str) -> None:
     if not service.is_writer:
         return  # the server that writes has printed it
     at = time.time_ns() // 1000
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         if has_admin(connection):
             sys.stderr.write(f"Sign in at {address}/sign-in\n")
             return

@@ -23,7 +23,7 @@ def prepare(url, people, **settings):
     at = time.time_ns() // 1000
     project = service.create_project(new_project(**settings))
     tokens = {}
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         for name, role in people:
             person = find_or_insert_person(connection, name, at)
             set_member(connection, project.id, person, role)

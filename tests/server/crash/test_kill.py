@@ -10,7 +10,7 @@ from sqlalchemy import inspect
 
 from evolabel.server.log.engines import writing_engine
 from evolabel.server.log.migrate import SCHEMA_VERSION, version_of
-from evolabel.server.log.writer import Pen
+from evolabel.server.log.writer import LogWriter
 from evolabel.server.ops.maintenance import migrate_database
 from server.crash.clients import Annotator, Producer, prepare
 from server.crash.processes import SECONDS, ServerProcess, migrate_and_die
@@ -68,10 +68,10 @@ def test_a_kill_inside_a_migration_leaves_no_half_made_table(empty_database):
         assert migrate_and_die(empty_database) == -signal.SIGKILL
     with engine.begin() as connection:
         assert inspect(connection).get_table_names() == []
-    pen = Pen(empty_database)
-    while not pen.acquire():  # PostgreSQL notices in a moment that the process is gone
+    writer = LogWriter(empty_database)
+    while not writer.acquire():  # PostgreSQL notices in a moment that the process is gone
         time.sleep(0.01)
-    pen.close()
+    writer.close()
     assert "before None" in migrate_database(empty_database)
     with engine.begin() as connection:
         assert version_of(connection) == SCHEMA_VERSION

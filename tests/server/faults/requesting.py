@@ -11,7 +11,7 @@ from server.pumps import proven, seal
 
 def client_of(service):
     """A client of the service with the token of an administrator."""
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         person = find_or_insert_person(connection, "root", 0, admin=True)
         token = make_token(connection, person, None, None, name="faults", at=0, per_minute=1_000_000)
     client = TestClient(create_app(service), raise_server_exceptions=False)

@@ -44,7 +44,7 @@ def test_a_commit_that_fails(database, start, monkeypatch, when, at):
     service = start(database, snapshot_every=10)
     run(service.workers["pumps"], samples(12))
     client, calls = client_of(service), []
-    commit = service.pen._engine.dialect.do_commit
+    commit = service.writer._engine.dialect.do_commit
 
     def failing(connection):
         calls.append(when)
@@ -54,7 +54,7 @@ def test_a_commit_that_fails(database, start, monkeypatch, when, at):
         if len(calls) == at and when == "after":
             raise OperationalError("COMMIT", {}, Exception("lost"))
 
-    monkeypatch.setattr(service.pen._engine.dialect, "do_commit", failing)
+    monkeypatch.setattr(service.writer._engine.dialect, "do_commit", failing)
     refused = []
     for sample, _ in samples(20)[12:]:
         refused += [problem(r) for r in send_until_taken(client, sample)[:-1]]
@@ -65,15 +65,15 @@ def test_a_commit_that_fails(database, start, monkeypatch, when, at):
 
 
 def test_only_a_commit_that_was_sent_may_be_stored(sqlite, start, monkeypatch):
-    pen = start(sqlite).pen
+    writer = start(sqlite).writer
 
     def fail(connection):
         raise OperationalError("COMMIT", {}, Exception("lost"))
 
-    with pytest.raises(StoreError) as before, pen.transaction() as connection:
+    with pytest.raises(StoreError) as before, writer.transaction() as connection:
         connection.execute(text("SELECT * FROM nowhere"))
-    monkeypatch.setattr(pen._engine.dialect, "do_commit", fail)
-    with pytest.raises(StoreError) as at_the_end, pen.transaction() as connection:
+    monkeypatch.setattr(writer._engine.dialect, "do_commit", fail)
+    with pytest.raises(StoreError) as at_the_end, writer.transaction() as connection:
         connection.execute(text("SELECT 1"))
     assert [store_problem(error.value)[0] for error in (before, at_the_end)] == ["busy", "commit-unknown"]
 
@@ -84,7 +84,7 @@ def test_a_full_disk_refuses_and_goes_on_when_there_is_room(sqlite, start):
     run(worker, samples(12))
     client = client_of(service)
     pages = count(service, "PRAGMA page_count")
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 1}")
     refused = None
     for i in range(500):
@@ -94,7 +94,7 @@ def test_a_full_disk_refuses_and_goes_on_when_there_is_room(sqlite, start):
             break
     assert problem(refused) == (507, "disk-full")
     assert problem(post(client, {"id": "again", "x": {"pressure": 1.0}}))[0] in (503, 507)
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count=1000000")
     send_until_taken(client, {"id": "again", "x": {"pressure": 1.0}})
     assert count(service, "SELECT count(*) FROM sample WHERE external_id = 'again'") == 1
@@ -109,13 +109,13 @@ def test_a_full_disk_refuses_all_that_wait_without_a_try_for_each(sqlite, start)
     service = start(sqlite)
     worker = service.workers["pumps"]
     run(worker, samples(12))
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.exec_driver_sql(f"PRAGMA max_page_count={count(service, 'PRAGMA page_count')}")
     tried, hold = recoveries(service), threading.Event()
-    worker.submit(lambda desk: hold.wait(30))
+    worker.submit(lambda batch: hold.wait(30))
     rows = [{"id": f"f{i}", "x": {"pressure": 1.0, "machine": "M-01"}} for i in range(1000)]
     waiting = [
-        worker.submit(lambda desk, part=rows[i : i + 50]: operations.send_samples(desk, part, ANNA), 50)
+        worker.submit(lambda batch, part=rows[i : i + 50]: operations.send_samples(batch, part, ANNA), 50)
         for i in range(0, 1000, 50)
     ]
     hold.set()
@@ -160,7 +160,7 @@ def test_a_database_that_becomes_read_only(sqlite, start):
     assert client.get("/api/v1/projects").status_code == 200
     while not count(service, "SELECT COUNT(*) FROM token WHERE used IS NOT NULL"):
         time.sleep(0.01)  # another thread stores the use of the token, once a minute
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.exec_driver_sql("PRAGMA query_only=ON")
     assert problem(post(client, {"id": "a", "x": {"pressure": 1.0}})) == (503, "busy")
     send_until_taken(client, {"id": "a", "x": {"pressure": 1.0}})

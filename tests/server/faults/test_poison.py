@@ -61,7 +61,9 @@ def test_requests_beside_a_poisoned_one_are_carried_out(sqlite, start, poisoned)
     batch = [samples(3)[0][0], {"id": "bad", "x": {"pressure": POISON}}, samples(3)[1][0]]
     with worker._queue._wake:  # nothing is taken until all three wait
         results = [
-            worker.submit(lambda desk, sample=sample: operations.send_samples(desk, [sample], ANNA), 1, bytes([i]) * 32)
+            worker.submit(
+                lambda batch, sample=sample: operations.send_samples(batch, [sample], ANNA), 1, bytes([i]) * 32
+            )
             for i, sample in enumerate(batch)
         ]
     assert [r["id"] for f in (results[0], results[2]) for r in f.result(30)["results"]] == ["s0", "s1"]
@@ -94,8 +96,8 @@ def test_an_answer_that_cannot_be_learned_is_given_up_and_kept(sqlite, start, mo
 def test_a_sender_who_has_gone_stops_nothing(sqlite, start):
     worker = start(sqlite).workers["pumps"]
     with worker._queue._wake:
-        assert worker.submit(lambda desk: desk.seq).cancel()
-    assert worker.submit(lambda desk: desk.seq).result(30) > 0
+        assert worker.submit(lambda batch: batch.seq).cancel()
+    assert worker.submit(lambda batch: batch.seq).result(30) > 0
 
 
 def test_an_error_of_the_thread_itself_refuses_its_batch_alone(sqlite, start, monkeypatch):
@@ -103,8 +105,8 @@ def test_an_error_of_the_thread_itself_refuses_its_batch_alone(sqlite, start, mo
     worker = service.workers["pumps"]
     run(worker, samples(12))
     apply = worker._apply
-    monkeypatch.setattr(worker, "_apply", lambda desk, batch: 1 / 0)
-    assert isinstance(worker.submit(lambda desk: 1).exception(30), jobs.BusyError)
+    monkeypatch.setattr(worker, "_apply", lambda batch, waiting: 1 / 0)
+    assert isinstance(worker.submit(lambda batch: 1).exception(30), jobs.BusyError)
     monkeypatch.setattr(worker, "_apply", apply)
     assert_memory_is_the_log(service)
 
@@ -112,7 +114,7 @@ def test_an_error_of_the_thread_itself_refuses_its_batch_alone(sqlite, start, mo
 def test_a_single_sample_waits_for_the_large_requests_before_it_only():
     queue, taken = jobs.JobQueue(), []
     for rows in (1000, 1000, 1, 400, 400, 400, 1):
-        queue.put(jobs.Job(lambda desk: None, rows, None, jobs.Future()))
+        queue.put(jobs.Job(lambda batch: None, rows, None, jobs.Future()))
     while len(queue):
         taken.append([job.rows for job in queue.take(0.0)])
     assert taken == [[1000], [1000], [1, 400, 400], [400, 1]]

@@ -286,15 +286,15 @@ def test_a_request_sent_again_with_its_key_has_the_same_results_in_the_same_orde
 
 def test_what_a_database_cannot_store_fails_for_its_sender_alone(database, start, monkeypatch):
     worker = start(database).workers["pumps"]
-    held = worker.submit(lambda desk: time.sleep(0.5))  # the others gather meanwhile
+    held = worker.submit(lambda batch: time.sleep(0.5))  # the others gather meanwhile
     same = Origin(1, "key:1:same", b"1" * 32)
     good = [
-        worker.submit(lambda desk, i=i: operations.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
+        worker.submit(lambda batch, i=i: operations.send_samples(batch, [{"x": {"flow": float(i)}}], Origin(1)))
         for i in range(5)
     ]
-    bad = worker.submit(lambda desk: desk.record("paused", {}, same) or desk.record("resumed", {}, same))
+    bad = worker.submit(lambda batch: batch.record("paused", {}, same) or batch.record("resumed", {}, same))
     good += [
-        worker.submit(lambda desk, i=i: operations.send_samples(desk, [{"x": {"flow": float(i)}}], Origin(1)))
+        worker.submit(lambda batch, i=i: operations.send_samples(batch, [{"x": {"flow": float(i)}}], Origin(1)))
         for i in range(5)
     ]
     held.result(30)

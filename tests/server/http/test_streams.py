@@ -202,7 +202,7 @@ def test_streams_over_the_network_end_with_their_token(sqlite, start, monkeypatc
         assert "event: waiting" in [next(lines) for _ in range(5)]
         send(service.workers["pumps"], samples(1)[0][0])
         assert next(line for line in lines if line == "event: sample")
-        with service.pen.transaction() as connection:
+        with service.writer.transaction() as connection:
             connection.execute(update(TOKEN).values(revoked=1))
         assert len([line for line in lines if line == "event: state"]) == 0  # read to the end
 
@@ -211,7 +211,7 @@ def test_the_checks_of_an_open_stream_are_no_requests_of_its_token(sqlite, start
     monkeypatch.setattr(streams, "COMMENT_SECONDS", 0.01)
     service = start(sqlite)
     token = create_token(sqlite, "anna", "pumps", "annotator", "test")
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.execute(update(TOKEN).values(per_minute=2))
     with (
         listening(service) as address,

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from evolabel.core.events import EDITS, EVENT_KINDS, Event
-from evolabel.server.log.activity import Happening, read_activity
+from evolabel.server.log.activity import ActivityItem, read_activity
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.projects import find_project
 from evolabel.server.log.records import LogError
@@ -111,7 +111,7 @@ def test_check_finds_tables_that_differ_from_the_log(sqlite, start):
         ("per_minute", update(PER_MINUTE).values(samples=PER_MINUTE.c.samples + 1)),
         ("activity", delete(ACTIVITY)),
     ]:
-        with service.pen.transaction() as connection:
+        with service.writer.transaction() as connection:
             before = connection.execute(select(PER_MINUTE)).all()
             connection.execute(change)
             with pytest.raises(LogError, match=f"the table {table} differs"):
@@ -165,6 +165,8 @@ def test_a_stop_is_told_with_what_was_lost(sqlite, start):
 
 def test_every_kind_of_event_has_a_text():
     for kind in {*EVENT_KINDS} - {*EDITS}:
-        found = describe(Happening(1, 0, f"model.{kind.replace(' ', '_')}", 10**15, None, {"rule": 3, "label": "leak"}))
+        found = describe(
+            ActivityItem(1, 0, f"model.{kind.replace(' ', '_')}", 10**15, None, {"rule": 3, "label": "leak"})
+        )
         assert "model." not in found.title
-    assert describe(Happening(1, 0, "new.kind", 10**15, "Eva", {})).title == "Eva: new.kind"
+    assert describe(ActivityItem(1, 0, "new.kind", 10**15, "Eva", {})).title == "Eva: new.kind"

@@ -31,13 +31,13 @@ def payloads(service, kind="sample"):
 def take_snapshot(worker):
     """Let a snapshot follow the records so far, and wait until it is stored."""
 
-    def verb(desk):
-        desk.snapshot = True
-        desk.record("paused", {}, Origin())
-        desk.record("resumed", {}, Origin())
-        return desk.seq
+    def operation(batch):
+        batch.snapshot = True
+        batch.record("paused", {}, Origin())
+        batch.record("resumed", {}, Origin())
+        return batch.seq
 
-    seq = call(worker, verb)
+    seq = call(worker, operation)
     while True:
         with worker.reading() as connection:
             if seq in snapshot_seals(connection, worker.project.id):
@@ -56,7 +56,7 @@ def archived(database, start, tmp_path):
     call(worker, operations.late_labels, 3, {"leak": True, "wear": False}, ANNA)
     take_snapshot(worker)
     run(worker, stream[38:])
-    assert archive_old(worker, service.pen, tmp_path / "archive", NEVER) == 1
+    assert archive_old(worker, service.writer, tmp_path / "archive", NEVER) == 1
     (file,) = (tmp_path / "archive").iterdir()
     return service, worker, file
 
@@ -71,7 +71,7 @@ def test_old_payloads_go_and_everything_else_stays(archived, database):
     assert (again["replayed"], again["results"][0]["number"]) == (True, 39)
     with pytest.raises(ConflictError, match="archive"):
         call(worker, operations.late_labels, 5, {"leak": True}, ANNA)
-    assert archive_old(worker, service.pen, file.parent, NEVER) == 0  # there is nothing newer before a snapshot
+    assert archive_old(worker, service.writer, file.parent, NEVER) == 0  # there is nothing newer before a snapshot
     assert verify_database(database, replay=False)["pumps"].samples == 62
     with read_database(database) as connection:
         assert verify_project(connection, list_projects(connection)[0]).replay.records > 20

@@ -74,11 +74,11 @@ def typed(value):
 def test_a_sample_is_applied_as_the_log_has_it(start, sqlite):
     worker = start(sqlite).workers["pumps"]
 
-    def verb(desk):
-        operations.send_samples(desk, SAMPLES, Origin(1))
-        return [(entry.payload, entry.text) for entry in desk.entries if entry.kind == "sample"]
+    def operation(batch):
+        operations.send_samples(batch, SAMPLES, Origin(1))
+        return [(entry.payload, entry.text) for entry in batch.entries if entry.kind == "sample"]
 
-    applied = call(worker, verb)
+    applied = call(worker, operation)
     assert len(applied) == len(SAMPLES)
     for payload, text in applied:
         assert typed(payload) == typed(parsed(text))

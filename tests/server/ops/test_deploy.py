@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as folder:
     while worker.head.seq < 400:
         pause.wait(0.05)
     demo.stop()
-    worker.call(lambda desk: desk.state.explain(desk.state.cells({"pressure": 5.0, "pump": "P-01"}), 3))
+    worker.call(lambda batch: batch.state.explain(batch.state.cells({"pressure": 5.0, "pump": "P-01"}), 3))
     service.stop()
 """
 

@@ -196,7 +196,7 @@ def test_what_an_answer_changes_stands_beside_it(service):
     post(client, f"/p/pumps/questions/{number}/undo")
     assert worker.effects.find([number]) == {}
     post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         facts = {"of": 500, "changed": 4, "labels": {"leak": {"to_yes": 3, "to_no": 1}}}
         store_effect(connection, worker.project.id, number, facts, 0)
     assert "Changed 4 of the last 500 predictions." in client.get("/p/pumps/answer/last").text

@@ -18,7 +18,7 @@ from evolabel.server.pages.charts import Bar, bar_chart, ticks
 from evolabel.server.pages.events import day_of
 from evolabel.server.pages.overview import Drift, label_rows
 from evolabel.server.project import health, operations, rule_edits
-from evolabel.server.project.health import Lately
+from evolabel.server.project.health import RecentDays
 from evolabel.server.project.questions import OpenQuestion, Response, needs_another
 from evolabel.server.project.rule_list import count_rules, rule_list
 from evolabel.server.project.settings import Label
@@ -32,7 +32,7 @@ def look(service, kept=None, since=0):
     """What the overview of the project shows of the time since then; `kept` has looked before."""
     worker, now = service.workers["pumps"], time.time_ns() // 1000
     with service.reader.connect() as connection:
-        kept = kept or Lately(worker.project.id, day_of)
+        kept = kept or RecentDays(worker.project.id, day_of)
         return kept.look(connection, since, now, features=FEATURES, seen=worker.state.seen)
 
 
@@ -85,7 +85,7 @@ def test_the_overview_needs_few_queries_and_renders_no_rule(sqlite, start, monke
     for n in (1, 30, 300):
         call(worker, operations.send_samples, [{"x": sample["x"], "y": truth} for sample, truth in samples(n)], ANNA)
         run(worker, [({"x": sample["x"]}, truth) for sample, truth in samples(5)])
-        rules = call(worker, lambda desk: len(rule_list(desk.state)))
+        rules = call(worker, lambda batch: len(rule_list(batch.state)))
         with queries(service) as found, monkeypatch.context() as patch:
             patch.setattr(read_rules, "read_rules", None)
             shown = client.get("/p/pumps")
@@ -102,7 +102,7 @@ def test_rules_of_all_kinds_are_counted(sqlite, start):
     for first in range(0, 1500, 300):
         call(worker, operations.send_samples, stream[first : first + 300], ANNA)
         before = seal(worker)
-        assert call(worker, lambda desk: count_rules(desk.state)) == len(rule_list(worker.state))
+        assert call(worker, lambda batch: count_rules(batch.state)) == len(rule_list(worker.state))
         assert seal(worker) == before
     call(worker, rule_edits.act, "rule.added", {"form": "IF pressure BELOW -1 THEN leak LIKELY"}, ANNA)
     kinds = {rule["kind"] for rule in rule_list(worker.state)}
@@ -115,7 +115,7 @@ def test_what_is_kept_between_two_looks_is_what_a_new_look_finds(database, start
     clock = [time.time_ns() - 12 * DAY * 1000]
     monkeypatch.setattr(time, "time_ns", lambda: clock[0])
     service = start(database, min_answers=2, hold_seconds=60, expire_after=40)
-    worker, kept = service.workers["pumps"], Lately(service.workers["pumps"].project.id, day_of)
+    worker, kept = service.workers["pumps"], RecentDays(service.workers["pumps"].project.id, day_of)
     people, shown = [operations.Origin(add_person(service, name)) for name in ("anna", "bob")], set()
     for turn in range(28):
         for place, (sample, truth) in enumerate(samples(4, turn)):
@@ -130,7 +130,7 @@ def test_what_is_kept_between_two_looks_is_what_a_new_look_finds(database, start
         call(worker, operations.refuse, untouched[-1], None, people[0])
         call(worker, operations.late_labels, min(worker.state.open), {"leak": True}, ANNA)
         clock[0] += 10 * HOUR * 1000
-        call(worker, lambda desk: None)  # what was held is final, and questions expire
+        call(worker, lambda batch: None)  # what was held is final, and questions expire
         since = (clock[0] // 1000 - 7 * DAY) // HOUR * HOUR
         found = look(service, kept, since)
         assert found == look(service, since=since)
@@ -149,7 +149,7 @@ def test_what_is_kept_between_two_looks_is_what_a_new_look_finds(database, start
 
 def test_the_overview_reads_what_is_new_alone(sqlite, start):
     service = start(sqlite)
-    worker, kept = service.workers["pumps"], Lately(service.workers["pumps"].project.id, day_of)
+    worker, kept = service.workers["pumps"], RecentDays(service.workers["pumps"].project.id, day_of)
     run(worker, samples(30))
     look(service, kept)
     with queries(service) as found:

@@ -19,7 +19,7 @@ def omar(service):
 
 
 def settings_of(service):
-    return call(service.workers["pumps"], lambda desk: desk.state.settings)
+    return call(service.workers["pumps"], lambda batch: batch.state.settings)
 
 
 def people(client, act, **fields):

@@ -40,7 +40,7 @@ def undo_addresses(client):
 
 def test_the_page_begins_with_the_parts_that_answer(eva):
     page = eva.get("/p/pumps/rules").text
-    shares = call(eva.service.workers["pumps"], lambda desk: desk.state.learner.classifier.parts_)
+    shares = call(eva.service.workers["pumps"], lambda batch: batch.state.learner.classifier.parts_)
     leak = shares["leak"]
     assert f"rules {100.0 * leak.rules:.0f} %" in page
     assert page.index("Which part answers") < page.index('class="rule"')
@@ -61,7 +61,9 @@ def test_parts_are_grouped_by_their_shares():
 def test_a_rule_without_a_label_has_the_reason(eva, monkeypatch, by_rules, reason):
     shares = {str(i): {"rules": rules} for i, rules in enumerate(by_rules)}
     assert why_unclaimed(shares) == reason
-    silent = [{**rule, "labels": []} for rule in call(eva.service.workers["pumps"], lambda desk: rule_list(desk.state))]
+    silent = [
+        {**rule, "labels": []} for rule in call(eva.service.workers["pumps"], lambda batch: rule_list(batch.state))
+    ]
     monkeypatch.setattr("evolabel.server.pages.rules.rule_list", lambda state: silent)
     monkeypatch.setattr("evolabel.server.pages.rules.label_parts", lambda state: shares)
     page = eva.get("/p/pumps/rules").text

@@ -30,7 +30,7 @@ def root(service):
 
 
 def settings_of(service):
-    return call(service.workers["pumps"], lambda desk: desk.state.settings)
+    return call(service.workers["pumps"], lambda batch: batch.state.settings)
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_a_session_ends_after_an_hour_without_use_and_after_twelve_hours(service
     assert not sessions.is_alive(row, row.created + sessions.IDLE)
     used = row._replace(seen=row.created + 13 * sessions.IDLE)
     assert not sessions.is_alive(used, row.created + sessions.SESSION_TIME)
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.execute(update(SESSION).values(seen=row.seen - sessions.IDLE))
     assert client.get("/").status_code == 303
 
@@ -273,7 +273,7 @@ def test_a_link_works_once(service):
 
 def test_a_link_ends_and_a_wrong_one_is_unknown(service):
     code, client = invited(service), browser(service)
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.execute(update(INVITE).values(until=time.time_ns() // 1000))
     assert client.get(f"/invite/{code}").status_code == 404
     assert client.get("/invite/guess").status_code == 404

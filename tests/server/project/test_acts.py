@@ -47,7 +47,7 @@ def act(worker, kind, payload):
 
 
 def learner_seal(worker):
-    return call(worker, lambda desk: desk.state.learner.checksum())
+    return call(worker, lambda batch: batch.state.learner.checksum())
 
 
 def shown(worker, number):
@@ -190,13 +190,13 @@ def test_a_replay_keeps_what_was_asked_paid_and_answered(worker):
         [{**sample, "id": f"o{sample['id']}"} for sample, _ in samples(10, seed=7)],
         ANNA,
     )
-    facts = call(worker, lambda desk: desk.state.facts())
-    counts = call(worker, lambda desk: (desk.state.learner.bucket.seen, desk.state.learner.bucket.asked))
-    open_before = set(call(worker, lambda desk: set(desk.state.learner.pending)))
+    facts = call(worker, lambda batch: batch.state.facts())
+    counts = call(worker, lambda batch: (batch.state.learner.bucket.seen, batch.state.learner.bucket.asked))
+    open_before = set(call(worker, lambda batch: set(batch.state.learner.pending)))
     undo_act(worker, deleted["seq"], EVA)
-    assert call(worker, lambda desk: desk.state.facts()) == facts
-    assert call(worker, lambda desk: (desk.state.learner.bucket.seen, desk.state.learner.bucket.asked)) == counts
-    assert set(call(worker, lambda desk: set(desk.state.learner.pending))) == open_before
+    assert call(worker, lambda batch: batch.state.facts()) == facts
+    assert call(worker, lambda batch: (batch.state.learner.bucket.seen, batch.state.learner.bucket.asked)) == counts
+    assert set(call(worker, lambda batch: set(batch.state.learner.pending))) == open_before
     assert deleted["rule"] in numbers(worker)
     more(worker, seed=6)  # open questions can still be answered
 
@@ -236,7 +236,7 @@ def test_an_act_before_one_that_was_undone_by_replay_is_undone_without_both(work
     undo_act(worker, one["seq"], EVA)
     undo_act(worker, two["seq"], EVA)
     assert {first, second} <= numbers(worker)
-    records = call(worker, lambda desk: desk.of_kinds(("rule.deleted", "act.undone")))
+    records = call(worker, lambda batch: batch.of_kinds(("rule.deleted", "act.undone")))
     with pytest.raises(ConflictError, match="was undone"):
         plan_undo(records, two["seq"])
 
@@ -274,17 +274,17 @@ def in_one_batch_that_breaks(worker, change):
     """Result of `change`, called in a thread, whose job comes between samples and a job that breaks the batch."""
     taken, go, results = threading.Event(), threading.Event(), []
 
-    def wait(desk):
+    def wait(batch):
         taken.set()
         go.wait(30)
 
-    def tear(desk):
+    def tear(batch):
         raise TornError("torn")
 
     worker.submit(wait)
     taken.wait(30)
     sent = [{**sample, "id": f"b{sample['id']}"} for sample, _ in samples(3, seed=8)]
-    worker.submit(lambda desk: operations.send_samples(desk, sent, ANNA))
+    worker.submit(lambda batch: operations.send_samples(batch, sent, ANNA))
     thread = threading.Thread(target=lambda: results.append(change()))
     thread.start()
     while worker.waiting < 2:
@@ -299,4 +299,8 @@ def in_one_batch_that_breaks(worker, change):
 def test_a_batch_that_is_applied_again_counts_each_sample_once_in_an_undo(worker):
     deleted = act(worker, "rule.deleted", {"rule": min(numbers(worker))})
     assert in_one_batch_that_breaks(worker, lambda: undo_act(worker, deleted["seq"], EVA))["way"] == "replay"
-    assert call(worker, lambda desk: desk.state.learner.bucket.seen) == call(worker, lambda desk: desk.state.seen) == 93
+    assert (
+        call(worker, lambda batch: batch.state.learner.bucket.seen)
+        == call(worker, lambda batch: batch.state.seen)
+        == 93
+    )

@@ -62,7 +62,7 @@ def answer_twice(service, n, disputed):
         label = question.labels[0]
         call(worker, operations.give_answer, number, {label: True}, Origin(anna))
         call(worker, operations.give_answer, number, {label: place >= disputed}, Origin(bob))
-    call(worker, lambda desk: None)
+    call(worker, lambda batch: None)
     return worker
 
 

@@ -59,18 +59,18 @@ def test_an_answer_on_trial_and_when_it_was_taught(database, start):
     drain(worker)
     call(worker, operations.change_settings, {"hold_seconds": 60}, ANNA)
     number, answers = asked(worker, stream)
-    before = call(worker, lambda desk: copy.deepcopy(desk.state))
+    before = call(worker, lambda batch: copy.deepcopy(batch.state))
     sealed = seal(worker)
     call(worker, operations.give_answer, number, answers, Origin(person))
     will = known(worker, number, final=False)
     assert seal(worker) != sealed  # the answer is in the state, but
     assert (
-        call(worker, lambda desk: desk.state.learner.checksum()) == before.learner.checksum()
+        call(worker, lambda batch: batch.state.learner.checksum()) == before.learner.checksum()
     )  # nothing was taught by it
     assert will["labels"] == {}
     call(worker, operations.change_settings, {"hold_seconds": 0}, ANNA)
     did = known(worker, number, final=True)
-    after = call(worker, lambda desk: copy.deepcopy(desk.state))
+    after = call(worker, lambda batch: copy.deepcopy(batch.state))
     with service.reader.connect() as connection:
         cells = cells_before(connection, worker.project.id, after.seen, 500)
     assert did == {**compare(before, after, cells)._asdict(), "final": True}
@@ -81,9 +81,9 @@ def test_an_answer_on_trial_and_when_it_was_taught(database, start):
 def test_the_numbers_are_those_of_predictions_one_by_one(sqlite, start):
     worker = start(sqlite).workers["pumps"]
     run(worker, samples(40))
-    before = call(worker, lambda desk: copy.deepcopy(desk.state))
+    before = call(worker, lambda batch: copy.deepcopy(batch.state))
     run(worker, samples(120)[40:])
-    after = call(worker, lambda desk: copy.deepcopy(desk.state))
+    after = call(worker, lambda batch: copy.deepcopy(batch.state))
     cells = [list(sample["x"].values()) for sample, _ in samples(50, seed=9)] + [[None, 0.5, None]]
     found = compare(before, after, cells)
     said = [[set(state.predict(row)[0]["labels"]) for row in cells] for state in (before, after)]
@@ -126,7 +126,7 @@ def test_effects_are_kept_for_30_days(sqlite, start):
     service = start(sqlite)
     project, day = service.workers["pumps"].project.id, 24 * 3600 * 1_000_000
     facts = {"of": 500, "changed": 4, "labels": {"leak": {"to_yes": 4, "to_no": 0}}}
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         for number, at in ((1, 0), (2, 10 * day), (2, 11 * day), (3, 40 * day)):
             store_effect(connection, project, number, facts, at)
     with service.reader.connect() as connection:

@@ -226,7 +226,7 @@ def test_labels_are_added_and_retired_mid_stream(database, start):
         call(worker, operations.retire_label, "noise", ANNA)
     with service.reader.connect() as connection:
         found = proven(connection)
-    assert found.replay.seal == call(worker, lambda desk: desk.state.seal())
+    assert found.replay.seal == call(worker, lambda batch: batch.state.seal())
     service.stop()
     again = start(database).workers["pumps"]
     assert [label.retired for label in again.state.labels] == [True, True, False]
@@ -291,7 +291,7 @@ def test_a_command_is_no_stop_of_the_service(sqlite, start):
 def test_the_criteria_of_a_project_are_those_it_names(sqlite, start):
     service = start(sqlite, criteria="novelty, ambiguity")
     worker = service.workers["pumps"]
-    names = call(worker, lambda desk: [criterion.name for criterion in desk.state.learner.strategy.criteria])
+    names = call(worker, lambda batch: [criterion.name for criterion in batch.state.learner.strategy.criteria])
     assert names == ["novelty", "ambiguity"]
     with pytest.raises(ConflictError, match="criteria is fixed"):
         call(worker, operations.change_settings, {"criteria": ""}, ANNA)

@@ -216,7 +216,7 @@ def test_an_unexpected_error_does_not_end_the_watch_over_the_database(sqlite, mo
             again.set()
         raise KeyError("ping")
 
-    monkeypatch.setattr(service.pen, "ping", ping)
+    monkeypatch.setattr(service.writer, "ping", ping)
     service.start()
     try:
         assert again.wait(10)

@@ -159,7 +159,7 @@ def test_a_file_that_is_not_taken_is_not_kept(served, monkeypatch):
     service, senders = served
     run(service.workers["pumps"], samples(12))
 
-    def add_label(desk, data, origin):
+    def add_label(batch, data, origin):
         raise ConflictError("model-moved", "a label was added in between")
 
     monkeypatch.setattr("evolabel.server.project.training.replace_model", add_label)
@@ -185,7 +185,7 @@ def test_rules_of_another_model_have_another_etag(served):
 def test_a_file_that_is_gone_is_found_by_the_check(served):
     service, senders = served
     put(senders["admin"], trained_file())
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         connection.execute(BLOB.delete())
     with pytest.raises(LogError, match="model file of record"):
         replayed(service)

@@ -24,7 +24,7 @@ def edited(sqlite, start):
     worker = start(sqlite).workers["pumps"]
     train(worker)
     learned = min(numbers(worker))
-    state = call(worker, lambda desk: desk.state)
+    state = call(worker, lambda batch: batch.state)
     before = conditions_of(state.learner, {"rule": learned})
     payload = {"rule": learned, "form": FORM}
     state, outcome = apply_record(state, record(900, "rule.edited", payload, rule=learned, conditions=before))

@@ -66,7 +66,7 @@ class Rig:
     def start(self):
         with self.service.reader.connect() as connection:
             self.project = find_project(connection, self.project.slug)
-        self.worker = Worker(self.project, self.service.pen, self.service.reader, clock=lambda: self.now)
+        self.worker = Worker(self.project, self.service.writer, self.service.reader, clock=lambda: self.now)
         self.worker.start()
         self.keep_seal()
 
@@ -74,9 +74,9 @@ class Rig:
         sealed = seal(self.worker)  # a job of its own, which also closes what is due
         self.seals[self.worker.head.seq] = sealed
 
-    def call(self, verb, *arguments, **named):
+    def call(self, operation, *arguments, **named):
         try:
-            return self.worker.submit(lambda desk: verb(desk, *arguments, **named)).result(30)
+            return self.worker.submit(lambda batch: operation(batch, *arguments, **named)).result(30)
         except EvolabelError as error:
             return error
 
@@ -104,7 +104,7 @@ class Rig:
         elif kind == "rule":
             self.act_on_rule(*given)
         elif kind == "undo":
-            known = self.worker.call(lambda desk: [record.seq for record in desk.of_kinds(RULE_KINDS)])
+            known = self.worker.call(lambda batch: [record.seq for record in batch.of_kinds(RULE_KINDS)])
             if known:
                 self.try_undo(known[given[0] % len(known)])
         elif kind == "restart":

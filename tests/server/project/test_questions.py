@@ -57,16 +57,16 @@ def test_a_question_whose_answer_can_be_taken_back_does_not_wait_for_another_per
 def test_leases_outlive_a_restart(service, database, start):
     number, _ = ask(service, 1)
     worker = service.workers["pumps"]
-    call(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, 7))
-    call(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, 8))
-    call(worker, lambda desk: worker.leases.give_back(number, 8))
-    call(worker, lambda desk: None)
+    call(worker, lambda batch: reading.renew_lease(batch, worker.leases, number, 7))
+    call(worker, lambda batch: reading.renew_lease(batch, worker.leases, number, 8))
+    call(worker, lambda batch: worker.leases.give_back(number, 8))
+    call(worker, lambda batch: None)
     service.stop()
     again = start(database).workers["pumps"]
-    assert call(again, lambda desk: again.leases.is_taken(number, desk.now))
-    offered = call(again, lambda desk: reading.next_question(desk, again.leases, 9, ()))
+    assert call(again, lambda batch: again.leases.is_taken(number, batch.now))
+    offered = call(again, lambda batch: reading.next_question(batch, again.leases, 9, ()))
     assert offered["number"] == number  # two people are needed, and one looks at it
-    assert call(again, lambda desk: reading.next_question(desk, again.leases, 10, ())) is None
+    assert call(again, lambda batch: reading.next_question(batch, again.leases, 10, ())) is None
 
 
 @on_sqlite
@@ -79,7 +79,7 @@ def test_a_draft_is_there_in_another_browser_and_is_no_answer(service):
     assert post(client, f"/p/pumps/questions/{number}/draft", **{f"y{place}": "1"}).status_code == 204
     assert chosen in browser(service, person).get("/p/pumps/answer").text
     assert chosen not in browser(service, add_person(service, "bob")).get("/p/pumps/answer").text
-    assert call(service.workers["pumps"], lambda desk: len(desk.state.open[number].responses)) == 0
+    assert call(service.workers["pumps"], lambda batch: len(batch.state.open[number].responses)) == 0
     assert post(client, f"/p/pumps/questions/{number}/draft").status_code == 204
     assert chosen not in client.get("/p/pumps/answer").text
 

@@ -30,7 +30,7 @@ def service(sqlite, start):
 
 def says(worker, cells=LOW):
     """Probability of each label."""
-    return call(worker, lambda desk: desk.state.predict(cells)[0]["prediction"])
+    return call(worker, lambda batch: batch.state.predict(cells)[0]["prediction"])
 
 
 def counts(worker):

@@ -51,18 +51,18 @@ def test_a_changed_answer_comes_after_those_that_were_given_before():
 
 
 def at_once(worker, verb_of, people):
-    """Results of one verb for each of `people`, which the worker takes in one batch."""
+    """Results of one operation for each of `people`, which the worker takes in one batch."""
     go = threading.Event()
-    worker.submit(lambda desk: go.wait(30))
+    worker.submit(lambda batch: go.wait(30))
     jobs = [worker.submit(verb_of(person)) for person in people]
     go.set()
     return [job.result(30) for job in jobs]
 
 
 def give(number, labels):
-    """Function that returns the verb by which a person answers question `number`: yes, from the second on no."""
+    """Function that returns the operation by which a person answers question `number`: yes, from the second on no."""
     return lambda person: (
-        lambda desk: operations.give_answer(desk, number, dict.fromkeys(labels, person == 1), Origin(person))
+        lambda batch: operations.give_answer(batch, number, dict.fromkeys(labels, person == 1), Origin(person))
     )
 
 
@@ -70,7 +70,7 @@ def closed(worker, number):
     """Payload of the close of question `number`, as soon as there is one."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        call(worker, lambda desk: None)
+        call(worker, lambda batch: None)
         with worker.reading() as connection:
             found = [r.entry.payload for r in find_kinds(connection, worker.project.id, ("close",))]
         if wanted := [payload for payload in found if payload["number"] == number]:
@@ -112,7 +112,7 @@ def test_one_of_five_answers_in_a_batch_is_taught(database, start, hold_seconds)
     assert [(one.person, one.status) for one in stand] == [
         ("anna", "submitted"), *((name, "correction") for name in NAMES[1:])
     ]  # fmt: skip
-    assert checked.replay.seal == call(worker, lambda desk: desk.state.seal())
+    assert checked.replay.seal == call(worker, lambda batch: batch.state.seal())
 
 
 def test_the_model_is_the_same_as_if_the_others_had_answered_later(tmp_path, start):
@@ -124,10 +124,10 @@ def test_the_model_is_the_same_as_if_the_others_had_answered_later(tmp_path, sta
         if together:
             at_once(worker, give(number, labels), people)
         else:
-            for verb in map(give(number, labels), people):
-                call(worker, verb)
+            for operation in map(give(number, labels), people):
+                call(worker, operation)
         run(worker, [({"x": sample["x"]}, truth) for sample, truth in samples(80, seed=5)], Origin(people[0]))
-        seals.append(call(worker, lambda desk: desk.state.learner.checksum()))
+        seals.append(call(worker, lambda batch: batch.state.learner.checksum()))
     assert seals[0] == seals[1]
 
 
@@ -156,10 +156,10 @@ def test_an_answer_that_changes_in_the_batch_that_closes_the_question_is_one_cor
     for person in (anna, bob):
         call(worker, operations.give_answer, first, {"leak": person == anna}, Origin(person))
 
-    def one_batch(desk):
+    def one_batch(batch):
         for number in others:  # the fifth later answer makes the first one final
-            operations.give_answer(desk, number, {"leak": True}, Origin(anna))
-        return operations.give_answer(desk, first, {"leak": True}, Origin(bob))
+            operations.give_answer(batch, number, {"leak": True}, Origin(anna))
+        return operations.give_answer(batch, first, {"leak": True}, Origin(bob))
 
     assert worker.call(one_batch)["status"] == "correction"
     assert closed(worker, first)["annotators"] == ["anna"]
@@ -171,7 +171,7 @@ def test_a_refusal_beside_an_answer_stays_a_refusal(sqlite, start):
     service = start(sqlite, hold_seconds=0.5)
     worker, people = service.workers["pumps"], five_people(service)
     number, labels = ask(service)
-    answer, refuse = give(number, labels), lambda desk: operations.refuse(desk, number, None, Origin(people[1]))
+    answer, refuse = give(number, labels), lambda batch: operations.refuse(batch, number, None, Origin(people[1]))
     at_once(worker, lambda person: answer(person) if person == people[0] else refuse, people[:2])
     assert closed(worker, number)["annotators"] == ["anna"]
     assert corrections(worker) == []
@@ -182,7 +182,7 @@ def test_what_an_answer_will_change_is_that_of_the_answers_that_will_be_taught(s
     worker, people = service.workers["pumps"], five_people(service)
     number, labels = ask(service)
     at_once(worker, give(number, labels), people)
-    payload = call(worker, lambda desk: _closing_now(desk.state, number))
+    payload = call(worker, lambda batch: _closing_now(batch.state, number))
     assert payload["rows"] == [dict.fromkeys(labels, 1)]
 
 
@@ -206,7 +206,7 @@ async def answer_together(address, number, labels, tokens):
 def paused(worker, n):
     """The worker waits until n jobs have come, which are then one batch."""
     go = threading.Event()
-    worker.submit(lambda desk: go.wait(60))
+    worker.submit(lambda batch: go.wait(60))
 
     def release():
         end = time.monotonic() + 60
@@ -234,7 +234,7 @@ def test_five_clients_at_the_same_time_teach_one_answer(database, start, one_bat
             assert sorted(receipt["late"] for receipt in receipts) == [False] + [True] * 4
             assert len(closed(worker, number)["rows"]) == 1
     assert len(corrections(worker)) == 16
-    before = call(worker, lambda desk: desk.state.seal())
+    before = call(worker, lambda batch: batch.state.seal())
     with service.reader.connect() as connection:
         assert proven(connection).replay.seal == before
 
@@ -259,4 +259,4 @@ def test_a_killed_server_has_the_same_model_again(sqlite, start):
         checked = proven(connection)
         closes = [r.entry.payload for r in find_kinds(connection, 1, ("close",))]
     assert [len(payload["rows"]) for payload in closes] == [1] * 5
-    assert call(again.workers["pumps"], lambda desk: desk.state.seal()) == checked.replay.seal
+    assert call(again.workers["pumps"], lambda batch: batch.state.seal()) == checked.replay.seal

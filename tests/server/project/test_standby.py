@@ -121,7 +121,7 @@ def test_the_standby_shows_at_once_what_the_other_has_stored(pair):
     call(worker, operations.set_paused, ANNA, paused=True)
     assert seal(follower) == seal(worker)
     assert follower.head == worker.head
-    assert follower.call(lambda desk: (desk.state.seen, desk.state.label_names, desk.state.paused)) == (
+    assert follower.call(lambda batch: (batch.state.seen, batch.state.label_names, batch.state.paused)) == (
         60, ["leak", "wear", "noise"], True,
     )  # fmt: skip
 
@@ -132,7 +132,7 @@ def test_a_verb_that_writes_is_refused_by_a_follower_and_changes_nothing(pair):
     with pytest.raises(Exception, match="this server is the standby"):
         call(follower, operations.set_paused, ANNA, paused=True)
     assert seal(follower) == seal(active.workers["pumps"])
-    assert not follower.call(lambda desk: desk.state.paused)
+    assert not follower.call(lambda batch: batch.state.paused)
 
 
 def test_the_standby_takes_over(pair):
@@ -190,5 +190,5 @@ def test_a_log_that_cannot_be_applied_here_is_refused_with_the_reason(pair, monk
     follower.state = None
     for _ in range(3):
         with pytest.raises(BusyError, match=r"cannot read the project \(record 7 is odd\)"):
-            follower.call(lambda desk: desk.seq)
+            follower.call(lambda batch: batch.seq)
     assert len(tries) == 1

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
 from evolabel.server.log.records import LogError
-from evolabel.server.log.writer import Pen
+from evolabel.server.log.writer import LogWriter
 from evolabel.server.people.accounts import create_token
 from evolabel.server.project import operations, replay, worker
 from evolabel.server.project.batch import TornError
@@ -130,14 +130,14 @@ def test_a_project_that_cannot_be_made_is_named_with_its_error(stored, monkeypat
     assert "record 7 was altered" in refused.json()["detail"]
     assert client.get(SHORT).status_code == 200
     with pytest.raises(BusyError, match="record 7 was altered"):
-        service.workers["pumps"].submit(lambda desk: None).result(10)
+        service.workers["pumps"].submit(lambda batch: None).result(10)
     service.stop()
 
 
 @on_sqlite
 def test_a_job_that_waits_for_a_project_that_cannot_be_made_is_refused(stored, monkeypatch):
     def restore(*others):
-        job.append(service.workers["pumps"].submit(lambda desk: None))
+        job.append(service.workers["pumps"].submit(lambda batch: None))
         raise LogError("record 7 was altered; restore a backup")
 
     job = []
@@ -164,11 +164,11 @@ def test_a_project_that_could_not_be_made_is_tried_again_in_the_next_term(stored
     service.start()
     assert service.workers["pumps"].refusal
     monkeypatch.setattr(worker, "restore", genuine)
-    service.pen.close()
+    service.writer.close()
     try:
         wait_for(lambda: service.workers["pumps"].is_ready)
         assert not service.workers["pumps"].refusal
-        assert call(service.workers["pumps"], lambda desk: desk.state.seen) == 30
+        assert call(service.workers["pumps"], lambda batch: batch.state.seen) == 30
     finally:
         service.stop()
 
@@ -181,26 +181,26 @@ def test_a_stop_during_a_recovery_finishes_the_jobs_that_were_taken(sqlite, star
         project.begin_stop()
         return genuine(*others)
 
-    def tear(desk):
+    def tear(batch):
         go_on.wait(30)
         raise TornError("torn")
 
     monkeypatch.setattr(worker, "restore", restore)
     go_on = threading.Event()
-    project.submit(lambda desk: go_on.wait(30))
+    project.submit(lambda batch: go_on.wait(30))
     project.submit(tear)
-    taken = project.submit(lambda desk: operations.send_samples(desk, [samples(4)[3][0]], ANNA))
+    taken = project.submit(lambda batch: operations.send_samples(batch, [samples(4)[3][0]], ANNA))
     go_on.set()
     assert taken.result(30)["results"][0]["number"] == 4
 
 
 def forget_snapshots(url):
     """Remove all snapshots, as if they had never been stored."""
-    pen = Pen(url)
-    assert pen.acquire()
-    with pen.transaction() as connection:
+    writer = LogWriter(url)
+    assert writer.acquire()
+    with writer.transaction() as connection:
         connection.exec_driver_sql("DELETE FROM snapshot")
-    pen.close()
+    writer.close()
 
 
 @on_sqlite

@@ -19,7 +19,7 @@ from evolabel.server.people.policies import ADMIN, HiddenError, Identity, check_
 from evolabel.server.people.tokens import RateLimit, TokenCheck
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.follower import check_can_write
-from evolabel.server.project.jobs import Verb
+from evolabel.server.project.jobs import Operation
 from evolabel.server.project.service import Service
 from evolabel.server.project.worker import Worker
 
@@ -92,7 +92,7 @@ class Access:
         def write() -> None:
             with (
                 contextlib.suppress(NotWriterError, StoreError),  # the request goes on without it
-                self.service.pen.transaction() as connection,
+                self.service.writer.transaction() as connection,
             ):
                 touch_token(connection, token_id, now)
 
@@ -102,7 +102,7 @@ class Access:
         """Return the result of `act`, which changes people or tokens in one transaction; every token is read anew."""
 
         def run() -> T:
-            with self.service.pen.transaction() as connection:
+            with self.service.writer.transaction() as connection:
                 return act(connection)
 
         done = await asyncio.to_thread(run)
@@ -221,15 +221,15 @@ KeyedSent = Annotated[Origin, Depends(_keyed_origin)]
 """Parameter of a route: the origin of the request with its idempotency key."""
 
 
-async def carry_out(worker: Worker, verb: Verb, rows: int = 1, origin: Origin | None = None) -> Any:
-    """Return the result of `verb`, which brings this many `rows` of `origin`, after it was committed by `worker`."""
+async def carry_out(worker: Worker, operation: Operation, rows: int = 1, origin: Origin | None = None) -> Any:
+    """Return the result of `operation`, which brings `rows` of `origin`, after it was committed by `worker`."""
     body_hash = None if origin is None else origin.body_hash
-    return await asyncio.wrap_future(worker.submit(verb, rows, body_hash))
+    return await asyncio.wrap_future(worker.submit(operation, rows, body_hash))
 
 
-async def read(worker: Worker, verb: Callable[..., Any]) -> Any:
-    """Return the result of `verb`, which changes nothing, between two batches of `worker`."""
-    return await carry_out(worker, verb)
+async def read(worker: Worker, operation: Callable[..., Any]) -> Any:
+    """Return the result of `operation`, which changes nothing, between two batches of `worker`."""
+    return await carry_out(worker, operation)
 
 
 def now_us() -> int:

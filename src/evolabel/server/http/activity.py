@@ -176,7 +176,7 @@ async def get_log(
 
 def _audit(service: Service, request: Request, person_id: int, subject: str) -> None:
     address = request.client.host if request.client else None
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         write_audit(
             connection, now_us(), "log read", subject, actor_id=person_id, address=address,
             request_id=request.state.request_id,
@@ -237,7 +237,7 @@ async def get_export(slug: str, worker: Entered, identity: Entrant, name: str, r
 
     def audit() -> None:
         address = request.client.host if request.client else None
-        with access.service.pen.transaction() as connection:
+        with access.service.writer.transaction() as connection:
             write_audit(
                 connection, now_us(), "export", slug, actor_id=identity.person_id, address=address,
                 request_id=request.state.request_id, file=name,

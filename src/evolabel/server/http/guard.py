@@ -251,7 +251,7 @@ async def audit_request(service: Service, request: Request, route: str, status: 
         return
     actor = _actor(request)
     subject = "/".join(str(value) for value in request.path_params.values())
-    write = functools.partial(write_audit_or_log, service.pen, time.time_ns() // 1000, action, subject)
+    write = functools.partial(write_audit_or_log, service.writer, time.time_ns() // 1000, action, subject)
     address = request.client.host if request.client else None
     await asyncio.to_thread(write, actor_id=actor, address=address, request_id=request.state.request_id)
 

@@ -49,7 +49,7 @@ async def get_members(worker: Entered, identity: Entrant, request: Request) -> d
     rows, agreed, answers = await _reading(
         access, lambda c: (list_members(c, project), agreements(c, project), answers_since(c, project, since))
     )
-    weights = await read(worker, lambda desk: weights_of(desk, [row.name for row in rows]))
+    weights = await read(worker, lambda batch: weights_of(batch, [row.name for row in rows]))
     none = Agreement(), AnswerCounts()
     shown = [
         _member(row, agreed.get(row.person_id, none[0]), answers.get(row.person_id, none[1])) | weights[row.name]
@@ -94,10 +94,10 @@ async def patch_member(
     if role is not None:
         membership.check_role_name(role)
     row = await _reading(access, lambda c: membership.member_called(c, project, person))
-    weight = await read(worker, lambda desk: weights_of(desk, [row.name])[row.name])
+    weight = await read(worker, lambda batch: weights_of(batch, [row.name])[row.name])
     if "weight" in body.model_fields_set:
         weight = await carry_out(
-            worker, lambda desk: weigh_annotator(desk, row.person_id, row.name, body.weight, origin), 1, origin
+            worker, lambda batch: weigh_annotator(batch, row.person_id, row.name, body.weight, origin), 1, origin
         )
     if role is not None:
         await access.write(lambda c: membership.change_role(c, project, person, role, sender))

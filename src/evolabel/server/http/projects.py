@@ -24,7 +24,7 @@ from evolabel.server.log.times import readable_times
 from evolabel.server.people.membership import audit_act
 from evolabel.server.people.policies import Identity
 from evolabel.server.project import operations, reading, training
-from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.batch import Origin, RecordBatch
 from evolabel.server.project.learner_changes import blob_hash
 from evolabel.server.project.rebuild import RebuildPlan, rebuild_cost, rebuild_model
 from evolabel.server.project.service import NewProject, check_new_names
@@ -72,7 +72,7 @@ async def get_project(
 async def patch_project(worker: Entered, origin: Sent, body: SettingsIn) -> dict[str, Any]:
     """Change settings of a project; those not named stay."""
     changed = body.settings
-    return dict(await carry_out(worker, lambda desk: operations.change_settings(desk, changed, origin), 1, origin))
+    return dict(await carry_out(worker, lambda batch: operations.change_settings(batch, changed, origin), 1, origin))
 
 
 @router.post("/{slug}/labels", status_code=201)
@@ -80,25 +80,25 @@ async def post_label(worker: Entered, origin: Sent, body: LabelIn) -> dict[str, 
     """Add a label; it is an optional row of every open question, and asked for like any other from now on."""
     label = Label(**body.model_dump())
     check_new_names("label", [label.name], 1)
-    return dict(await carry_out(worker, lambda desk: operations.add_label(desk, label, origin), 1, origin))
+    return dict(await carry_out(worker, lambda batch: operations.add_label(batch, label, origin), 1, origin))
 
 
 @router.delete("/{slug}/labels/{name}")
 async def delete_label(worker: Entered, origin: Sent, name: str) -> dict[str, Any]:
     """Retire a label: it is predicted, and never asked for again."""
-    return dict(await carry_out(worker, lambda desk: operations.retire_label(desk, name, origin), 1, origin))
+    return dict(await carry_out(worker, lambda batch: operations.retire_label(batch, name, origin), 1, origin))
 
 
 @router.post("/{slug}/pause")
 async def post_pause(worker: Entered, origin: Sent, body: Body | None = None) -> dict[str, Any]:
     """Ask nothing until the project is resumed; samples are counted and predicted."""
-    return dict(await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=True), 1, origin))
+    return dict(await carry_out(worker, lambda batch: operations.set_paused(batch, origin, paused=True), 1, origin))
 
 
 @router.post("/{slug}/resume")
 async def post_resume(worker: Entered, origin: Sent, body: Body | None = None) -> dict[str, Any]:
     """Ask questions again."""
-    return dict(await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=False), 1, origin))
+    return dict(await carry_out(worker, lambda batch: operations.set_paused(batch, origin, paused=False), 1, origin))
 
 
 model_router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["model"])
@@ -112,7 +112,7 @@ async def post_history(worker: Entered, origin: KeyedSent, body: HistoryIn, requ
     """
     check_row_count(request, len(body.rows))
     rows = [{"x": row.x, "y": row.y} for row in body.rows]
-    return dict(await carry_out(worker, lambda desk: training.add_history(desk, rows, origin), len(rows), origin))
+    return dict(await carry_out(worker, lambda batch: training.add_history(batch, rows, origin), len(rows), origin))
 
 
 @model_router.post("/fit", status_code=202)
@@ -126,7 +126,7 @@ async def post_fit(worker: Entered, identity: Entrant, body: Body, request: Requ
 
     def fit() -> None:
         fitted = training.fit_planned(plan)
-        worker.call(lambda desk: training.take_fitted(desk, fitted, origin))
+        worker.call(lambda batch: training.take_fitted(batch, fitted, origin))
 
     access.service.begin_change(worker, "fit", fit, sender_of(request, identity))
     return {"rows": len(plan.state.history)}
@@ -178,7 +178,7 @@ async def replace_by_file(request: Request, worker: Worker, identity: Identity, 
     copied = await asyncio.wrap_future(worker.view.read(lambda copy: copy.trial().learner))
     await asyncio.to_thread(training.check_model, copied, data)
     origin, hashed = Origin(identity.person_id, body_hash=bytes.fromhex(blob_hash(data))), blob_hash(data)
-    done = await carry_out(worker, lambda desk: training.replace_model(desk, data, origin), 1, origin)
+    done = await carry_out(worker, lambda batch: training.replace_model(batch, data, origin), 1, origin)
     sender, slug = sender_of(request, identity), worker.project.slug
     await access_of(request).write(lambda c: audit_act(c, "model-replaced", slug, sender, hash=hashed))
     return dict(done)
@@ -218,8 +218,8 @@ async def post_snapshot(
 ) -> dict[str, int]:
     """Store the state after the last record; it is in the list within a second, unless it was stored before."""
 
-    def verb(desk: Desk) -> int:
-        desk.snapshot = True
-        return desk.seq
+    def operation(batch: RecordBatch) -> int:
+        batch.snapshot = True
+        return batch.seq
 
-    return {"seq": await carry_out(worker, verb)}
+    return {"seq": await carry_out(worker, operation)}

@@ -41,8 +41,8 @@ async def get_questions(
         return readable_times(
             await read(
                 worker,
-                lambda desk: reading.list_questions(
-                    desk, worker.leases, identity.person_id, limit, status=status, after=after
+                lambda batch: reading.list_questions(
+                    batch, worker.leases, identity.person_id, limit, status=status, after=after
                 ),
             )
         )
@@ -63,7 +63,7 @@ async def post_next(
 ) -> dict[str, Any] | Response:
     """Return the freshest question that no other person looks at, with its sample and a lease; 204 if none waits."""
     skipped, person = set(body.skip), identity.person_id
-    found = await read(worker, lambda desk: reading.next_question(desk, worker.leases, person, skipped))
+    found = await read(worker, lambda batch: reading.next_question(batch, worker.leases, person, skipped))
     return Response(status_code=204, headers=_RETRY) if found is None else readable_times(found)
 
 
@@ -75,7 +75,7 @@ async def put_lease(
 ) -> dict[str, Any]:
     """Keep a question from being offered to others for another while."""
     person = identity.person_id
-    return readable_times(await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, person)))
+    return readable_times(await read(worker, lambda batch: reading.renew_lease(batch, worker.leases, number, person)))
 
 
 @router.delete("/{number}/lease", status_code=204)
@@ -85,7 +85,7 @@ async def delete_lease(
     number: Number,
 ) -> None:
     """Offer a question to others again."""
-    await read(worker, lambda desk: worker.leases.give_back(number, identity.person_id))
+    await read(worker, lambda batch: worker.leases.give_back(number, identity.person_id))
 
 
 @router.put("/{number}/answer")
@@ -98,7 +98,7 @@ async def write_answer(
     """
     extra = {"took_ms": body.took_ms, "note": body.note}
     result = await carry_out(
-        worker, lambda desk: operations.give_answer(desk, number, dict(body.answers), origin, **extra), 1, origin
+        worker, lambda batch: operations.give_answer(batch, number, dict(body.answers), origin, **extra), 1, origin
     )
     return _receipt(result, response)
 
@@ -108,7 +108,7 @@ async def put_refusal(
     worker: Entered, origin: Sent, number: Number, body: RefusalIn, response: Response
 ) -> dict[str, Any]:
     """Say that no person can answer this question from these data."""
-    result = await carry_out(worker, lambda desk: operations.refuse(desk, number, body.reason, origin), 1, origin)
+    result = await carry_out(worker, lambda batch: operations.refuse(batch, number, body.reason, origin), 1, origin)
     return _receipt(result, response)
 
 
@@ -121,7 +121,7 @@ async def put_draft(worker: Entered, identity: Entrant, number: Number, body: Dr
 @router.delete("/{number}/answer", status_code=204)
 async def delete_answer(worker: Entered, origin: Sent, number: Number) -> None:
     """Take an answer back, until it is final."""
-    await carry_out(worker, lambda desk: operations.withdraw(desk, number, origin), 1, origin)
+    await carry_out(worker, lambda batch: operations.withdraw(batch, number, origin), 1, origin)
 
 
 @router.get("/{number}/effect", response_model=None, responses={204: {"description": "Not known"}})
@@ -134,18 +134,18 @@ async def get_effect(
 
     While the own answer is held, `final` is false, and there are no numbers by label.
     """
-    is_known = await read(worker, lambda desk: reading.may_see_effect(desk, number, identity.person_id))
+    is_known = await read(worker, lambda batch: reading.may_see_effect(batch, number, identity.person_id))
     found = (await asyncio.to_thread(worker.effects.find, [number])).get(number) if is_known else None
     return Response(status_code=204) if found is None else found
 
 
 async def keep_draft(request: Request, worker: Worker, number: int, person: int, answers: Facts) -> None:
     """Keep the `answers` that a `person` has chosen so far for question `number` of `worker`, as `request` says."""
-    given = await read(worker, lambda desk: reading.checked_draft(desk, number, answers))
+    given = await read(worker, lambda batch: reading.checked_draft(batch, number, answers))
     service = access_of(request).service
 
     def write() -> None:
-        with service.pen.transaction() as connection:
+        with service.writer.transaction() as connection:
             store_draft(connection, worker.project.id, number, person, answers=given, at=now_us())
 
     await asyncio.to_thread(write)
@@ -199,11 +199,11 @@ async def final_numbers(worker: Worker, given: list[GivenResponse], whose: int, 
     """Return the numbers of the responses `given` by person `whose` that are final and that `identity` may see."""
     found: set[int] = await read(
         worker,
-        lambda desk: {
+        lambda batch: {
             response.number
             for response in given
-            if not reading.is_held(desk, response.number, whose)
-            and reading.may_see(desk, response.number, identity.person_id)
+            if not reading.is_held(batch, response.number, whose)
+            and reading.may_see(batch, response.number, identity.person_id)
         },
     )
     return found

@@ -168,8 +168,8 @@ async def act_on_rule(worker: Worker, kind: str, payload: Facts, origin: Origin,
 
     `last` is the act after which the rules were read.
     """
-    await carry_out(worker, lambda desk: rule_edits.prepare_act(desk, kind, payload, origin))
-    done = await carry_out(worker, lambda desk: rule_edits.act(desk, kind, payload, origin, last), 1, origin)
+    await carry_out(worker, lambda batch: rule_edits.prepare_act(batch, kind, payload, origin))
+    done = await carry_out(worker, lambda batch: rule_edits.act(batch, kind, payload, origin, last), 1, origin)
     return dict(done)
 
 

@@ -25,7 +25,7 @@ from evolabel.server.http.schemas import MOST_NUMBER, CorrectionIn, LabelsIn, Pr
 from evolabel.server.log.times import readable_times
 from evolabel.server.people.policies import Identity, sees_all
 from evolabel.server.project import operations, reading
-from evolabel.server.project.batch import Desk
+from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.operations import ConflictError, UnknownError
 from evolabel.server.project.reading import explain_label
 from evolabel.server.project.sample_rows import SampleFilter, list_samples, responses_to
@@ -74,7 +74,9 @@ async def post_samples(
     """
     check_row_count(request, len(body.samples))
     samples = [{"x": s.x, **{name: fact for name, fact in vars(s).items() if fact is not None}} for s in body.samples]
-    result = await carry_out(worker, lambda desk: operations.send_samples(desk, samples, origin), len(samples), origin)
+    result = await carry_out(
+        worker, lambda batch: operations.send_samples(batch, samples, origin), len(samples), origin
+    )
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"
     if origin.key is None and any("id" not in sample for sample in samples):
@@ -87,14 +89,14 @@ async def post_predictions(worker: Entered, body: PredictionsIn, request: Reques
     """Return the prediction for each sample; nothing is counted or stored."""
     check_row_count(request, len(body.samples))
     samples = [{"x": sample.x} for sample in body.samples]
-    return dict(await carry_out(worker, lambda desk: operations.predict_samples(desk, samples), len(samples)))
+    return dict(await carry_out(worker, lambda batch: operations.predict_samples(batch, samples), len(samples)))
 
 
 @router.put("/samples/{sample}/labels")
 async def put_labels(worker: Entered, origin: Sent, sample: str, body: LabelsIn, response: Response) -> dict[str, Any]:
     """Learn labels of a sample that became known later; `sample` is its number, or `id:` and its id."""
     result = await carry_out(
-        worker, lambda desk: operations.late_labels(desk, number_of(desk, sample), dict(body.y), origin), 1, origin
+        worker, lambda batch: operations.late_labels(batch, number_of(batch, sample), dict(body.y), origin), 1, origin
     )
     if result.pop("replayed", False):
         response.headers["Idempotent-Replayed"] = "true"
@@ -110,17 +112,17 @@ async def put_correction(worker: Entered, origin: Sent, sample: str, body: Corre
     return dict(
         await carry_out(
             worker,
-            lambda desk: operations.correct_sample(desk, number_of(desk, sample), body.answers, origin),
+            lambda batch: operations.correct_sample(batch, number_of(batch, sample), body.answers, origin),
             1,
             origin,
         )
     )
 
 
-def number_of(desk: Desk, sample: str) -> int:
-    """Return the number of a `sample` on the `desk`, named by its number, or by `id:` and its id."""
+def number_of(batch: RecordBatch, sample: str) -> int:
+    """Return the number of a `sample` in the `batch`, named by its number, or by `id:` and its id."""
     if sample.startswith("id:"):
-        record = desk.by_ids([sample[3:]]).get(sample[3:])
+        record = batch.by_ids([sample[3:]]).get(sample[3:])
         if record is None:
             raise UnknownError(f"there is no sample with the id {sample[3:]!r}; send it first")
         return int(record.entry.outcome["number"])
@@ -158,8 +160,8 @@ async def get_samples(
     found = await asyncio.to_thread(rows)  # before what is hidden is read: a question that comes later is not in it
     shown = await read(
         worker,
-        lambda desk: [
-            reading.shown_sample(desk, record, identity.person_id, sees_all=sees_all(identity)) for record in found
+        lambda batch: [
+            reading.shown_sample(batch, record, identity.person_id, sees_all=sees_all(identity)) for record in found
         ],
     )
     end = found[-1].entry.outcome["number"] if len(found) == limit else None
@@ -196,11 +198,11 @@ async def get_explanation(worker: Entered, identity: Entrant, sample: str, label
 async def sample_for(worker: Worker, identity: Identity, sample: str) -> Facts:
     """Return the `sample`, by number or id, of the project of `worker`, without what is hidden from `identity`."""
 
-    def verb(desk: Desk) -> Facts:
-        number = number_of(desk, sample)
-        return reading.show_sample(desk, number, identity.person_id, sees_all=sees_all(identity))
+    def operation(batch: RecordBatch) -> Facts:
+        number = number_of(batch, sample)
+        return reading.show_sample(batch, number, identity.person_id, sees_all=sees_all(identity))
 
-    found: Facts = await read(worker, verb)
+    found: Facts = await read(worker, operation)
     return found
 
 

@@ -13,10 +13,10 @@ from starlette.types import Receive, Scope, Send
 from evolabel.errors import EvolabelError
 from evolabel.server.http.access import read
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.log.activity import Happening, activity_of
+from evolabel.server.log.activity import ActivityItem, activity_of
 from evolabel.server.log.records import records_after
 from evolabel.server.log.writer import reading
-from evolabel.server.project.feed import News, StreamEvent, Waiting, stream_events
+from evolabel.server.project.feed import Commit, StreamEvent, Waiting, stream_events
 from evolabel.server.project.service import Service
 from evolabel.server.project.worker import Worker
 
@@ -39,7 +39,7 @@ class Streams:
         Returns the text of something that happened.
     """
 
-    def __init__(self, service: Service, words: Callable[[Happening], str]) -> None:
+    def __init__(self, service: Service, words: Callable[[ActivityItem], str]) -> None:
         self._service = service
         self._words = words
         self._open = Counter[int]()
@@ -72,7 +72,7 @@ class Streams:
         self._open[person] += 1
         worker.feed.listen(reader.inbox.put)
         try:  # what is read now is followed by the news in the inbox, without a gap
-            waiting = await read(worker, lambda desk: Waiting.of(desk.state, desk.seq))
+            waiting = await read(worker, lambda batch: Waiting.of(batch.state, batch.seq))
             missed = await asyncio.to_thread(self._missed, worker, after, waiting.seq)
         except BaseException:
             self._end(reader)
@@ -186,7 +186,7 @@ def streams_of(request: Request) -> Streams:
     return found
 
 
-def _events_behind(news: list[News], seq: int, *, is_whole: bool) -> list[StreamEvent]:
+def _events_behind(news: list[Commit], seq: int, *, is_whole: bool) -> list[StreamEvent]:
     """Return the events of `news` behind record `seq`; `reset` alone unless the news have all records (`is_whole`)."""
     if not is_whole:
         return [StreamEvent(max(seq, news[-1].waiting.seq), "reset", {})]
@@ -194,28 +194,28 @@ def _events_behind(news: list[News], seq: int, *, is_whole: bool) -> list[Stream
 
 
 class _Inbox:
-    """News that wait for a stream; put by other threads. Above 1000 waiting records none of them is kept."""
+    """Commit that wait for a stream; put by other threads. Above 1000 waiting records none of them is kept."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._news: deque[News] = deque()
+        self._news: deque[Commit] = deque()
         self._n_records = 0  # since the last look
         self._wake = asyncio.Event()
 
-    def put(self, news: News) -> None:
+    def put(self, news: Commit) -> None:
         """Keep `news`, in whatever thread."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._keep, news)
 
-    def _keep(self, news: News) -> None:
+    def _keep(self, news: Commit) -> None:
         self._n_records += len(news.records)
         if self._n_records > MOST_AGAIN:
             self._news.clear()
-            news = News([], news.waiting)
+            news = Commit([], news.waiting)
         self._news.append(news)
         self._wake.set()
 
-    async def get(self, seconds: float) -> tuple[list[News], bool]:
+    async def get(self, seconds: float) -> tuple[list[Commit], bool]:
         """Return all news, after at most `seconds`, and whether they have all records; there may be no news then."""
         try:
             await asyncio.wait_for(self._wake.wait(), max(seconds, 0.0))

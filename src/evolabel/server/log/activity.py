@@ -20,7 +20,7 @@ COMMAND = "command"
 """Cause of a start by a command, which is no stop of the service."""
 
 
-class Happening(NamedTuple):
+class ActivityItem(NamedTuple):
     """Something that happened: its record and part there, kind, time, person, and the values of its text."""
 
     seq: int
@@ -69,7 +69,7 @@ def _is_no_stop(record: Record) -> bool:
 def read_activity(
     connection: Connection, project_id: int, most: int, *, before: int = 2**62, kinds: Sequence[str] = ("",),
     person: str | None = None,
-) -> list[Happening]:  # fmt: skip
+) -> list[ActivityItem]:  # fmt: skip
     """Return what happened in project `project_id`, newest first, at most `most`, read through `connection`.
 
     Only what records `before` that number made is returned, of kinds that begin with one of `kinds`, by `person`.
@@ -83,7 +83,7 @@ def read_activity(
 
 def activity_after(
     connection: Connection, project_id: int, after: int, most: int, kind: str = ""
-) -> tuple[list[Happening], bool]:
+) -> tuple[list[ActivityItem], bool]:
     """Return what records of project `project_id` behind number `after` made, oldest first, and whether there is more.
 
     They are read through `connection`, of kinds that begin with `kind`. At most `most` are returned, unless a single
@@ -99,7 +99,7 @@ def activity_after(
     return [_happening(row) for row in found], more
 
 
-def activity_of(connection: Connection, project_id: int, records: Collection[int]) -> list[Happening]:
+def activity_of(connection: Connection, project_id: int, records: Collection[int]) -> list[ActivityItem]:
     """Return what these `records` of project `project_id` made, read through `connection`."""
     query = _of_kinds(project_id, [""]).where(ACTIVITY.c.seq.in_(sorted(records)))
     return [_happening(row) for row in connection.execute(query)]
@@ -113,8 +113,8 @@ def people_in(connection: Connection, project_id: int) -> list[tuple[str, str]]:
     return [(row.name, row.display) for row in connection.execute(query.order_by(PERSON.c.display))]
 
 
-def _happening(row: Row[Any]) -> Happening:
-    return Happening(row.seq, row.part, row.kind, row.at, row.display, parsed(row.args))
+def _happening(row: Row[Any]) -> ActivityItem:
+    return ActivityItem(row.seq, row.part, row.kind, row.at, row.display, parsed(row.args))
 
 
 def _of_kinds(project_id: int, kinds: Sequence[str]) -> Select[Any]:

@@ -328,12 +328,12 @@ def _after_create(table: Table, dialect: str, statement: str) -> None:
 def _append_only(table: Table, allowed: str) -> None:
     """Add triggers that refuse DELETE on `table`, and UPDATE unless the condition `allowed` holds."""
     name, refusal = table.name, f"{table.name} is append only"
-    for verb, when in (("DELETE", ""), ("UPDATE", f"WHEN (NOT ({allowed}))")):
-        trigger = f"{name}_no_{verb.lower()}"
+    for operation, when in (("DELETE", ""), ("UPDATE", f"WHEN (NOT ({allowed}))")):
+        trigger = f"{name}_no_{operation.lower()}"
         _after_create(
             table,
             "sqlite",
-            f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} {when} BEGIN SELECT RAISE(ABORT, '{refusal}'); END",
+            f"CREATE TRIGGER {trigger} BEFORE {operation} ON {name} {when} BEGIN SELECT RAISE(ABORT, '{refusal}'); END",
         )
         _after_create(
             table,
@@ -344,7 +344,8 @@ def _append_only(table: Table, allowed: str) -> None:
         _after_create(
             table,
             "postgresql",
-            f"CREATE TRIGGER {trigger} BEFORE {verb} ON {name} FOR EACH ROW {when} EXECUTE FUNCTION refuse_{name}()",
+            f"CREATE TRIGGER {trigger} BEFORE {operation} ON {name} FOR EACH ROW {when} "
+            f"EXECUTE FUNCTION refuse_{name}()",
         )
 
 

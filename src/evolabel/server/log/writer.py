@@ -61,7 +61,7 @@ def store_problem(error: StoreError) -> tuple[str, str]:
     return "busy", f"{error}; the request can be sent again"
 
 
-class Pen:
+class LogWriter:
     """Runs one transaction at a time, and only while this process is the writer.
 
     Parameters
@@ -125,7 +125,7 @@ class Pen:
         """Yield the connection inside a transaction, which is committed at the end or rolled back by an error.
 
         NotWriterError if this process is not the writer. StoreError if the database fails. Where the connection is lost
-        or the end of the transaction unknown, the pen is no writer until `acquire` succeeds again.
+        or the end of the transaction unknown, this is no writer until `acquire` succeeds again.
         """
         with self._turn:
             connection = self._connection

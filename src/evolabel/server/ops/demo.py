@@ -76,7 +76,7 @@ class Demo:
             service.create_project(NewProject(SLUG, "Pump station", _FEATURES, _LABELS, settings))
         self._worker: Worker = service.workers[SLUG]
         at = time.time_ns() // 1000
-        with service.pen.transaction() as connection:
+        with service.writer.transaction() as connection:
             person = find_or_insert_person(connection, ANNOTATOR, at)
             set_member(connection, self._worker.project.id, person, "annotator")
         self._annotator = Origin(person)
@@ -112,9 +112,9 @@ class Demo:
 
     def _send(self, sample: dict[str, Any], truth: dict[str, bool], *, answered: bool) -> None:
         """Send one `sample`, and, if it is to be `answered`, the `truth` of the labels asked for."""
-        sent = self._worker.submit(lambda desk: operations.send_samples(desk, [sample], Origin())).result()
+        sent = self._worker.submit(lambda batch: operations.send_samples(batch, [sample], Origin())).result()
         result = sent["results"][0]
         if result["question"] is not None and answered:
             given = {label: truth[label] for label in result["question"]["labels"]}
             number = result["number"]
-            self._worker.submit(lambda desk: operations.give_answer(desk, number, given, self._annotator)).result()
+            self._worker.submit(lambda batch: operations.give_answer(batch, number, given, self._annotator)).result()

@@ -15,7 +15,7 @@ from evolabel.server.log.archive import put_back, read_archive
 from evolabel.server.log.disk import note_backup
 from evolabel.server.log.engines import check_exists, read_url
 from evolabel.server.log.migrate import SCHEMA_VERSION, known_versions, upgrade_tables, version_of
-from evolabel.server.log.writer import NotWriterError, Pen, crash_point
+from evolabel.server.log.writer import LogWriter, NotWriterError, crash_point
 from evolabel.server.ops.verify import Verified, verify_database
 from evolabel.server.people.people import project_id_of
 from evolabel.server.project.batch import Origin
@@ -76,23 +76,23 @@ def migrate_database(url: URL, *, backed_up: bool = False) -> str:
     the service runs.
     """
     check_exists(url)
-    pen = Pen(url)
+    writer = LogWriter(url)
     try:
-        if not pen.acquire():
+        if not writer.acquire():
             raise NotWriterError("the service writes to this database; stop it, then migrate")
-        with pen.transaction() as connection:
+        with writer.transaction() as connection:
             found = version_of(connection)
         if found == SCHEMA_VERSION:
             return f"the tables have version {found} already; nothing was changed"
         if found is not None and found not in known_versions():
             raise ParameterError(f"the tables have version {found}, newer than this program; install the newer one")
         copied = "" if found is None else _back_up(url, found, backed_up=backed_up)
-        with pen.transaction() as connection:
+        with writer.transaction() as connection:
             upgrade_tables(connection)
             crash_point("in_migration")
         return f"the tables have version {SCHEMA_VERSION} now, before {found}{copied}"
     finally:
-        pen.close()
+        writer.close()
 
 
 def _back_up(url: URL, version: str, *, backed_up: bool) -> str:
@@ -113,19 +113,19 @@ def import_archives(url: URL, paths: Sequence[Path]) -> dict[Path, int]:
     All or none of a file are put back; DataError if one is not that of its record.
     """
     check_exists(url)
-    pen, found = Pen(url), dict[Path, int]()
+    writer, found = LogWriter(url), dict[Path, int]()
     try:
-        if not pen.acquire():
+        if not writer.acquire():
             raise NotWriterError("a service runs on this database; stop it first")
         for path in paths:
             slug, rows = read_archive(path)
-            with pen.transaction() as connection:
+            with writer.transaction() as connection:
                 project = project_id_of(connection, slug)
                 if project is None:
                     raise ParameterError(f"{path} is of project {slug!r}, which is not in this database")
                 found[path] = put_back(connection, project, rows)
     finally:
-        pen.close()
+        writer.close()
     return found
 
 

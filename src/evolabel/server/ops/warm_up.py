@@ -25,10 +25,10 @@ def warm_up(folder: Path) -> int:
         worker = service.workers["warm-up"]
         rows = np.random.default_rng(0).normal(size=(_SAMPLES, 2)).tolist()
         samples = [{"x": [a, b], "y": {"x": a > 0.0, "y": b > 0.5}} for a, b in rows]
-        worker.call(lambda desk: operations.send_samples(desk, samples, Origin()))
-        worker.call(lambda desk: desk.state.decide(rows))  # the effect of an answer
-        worker.call(lambda desk: desk.state.explain(rows[0], 3))
-        return int(worker.call(lambda desk: desk.state.learner.classifier.n_rules_))
+        worker.call(lambda batch: operations.send_samples(batch, samples, Origin()))
+        worker.call(lambda batch: batch.state.decide(rows))  # the effect of an answer
+        worker.call(lambda batch: batch.state.explain(rows[0], 3))
+        return int(worker.call(lambda batch: batch.state.learner.classifier.n_rules_))
     finally:
         service.stop()
 

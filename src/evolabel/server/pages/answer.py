@@ -19,7 +19,7 @@ from evolabel.server.pages.render import render, render_page
 from evolabel.server.pages.texts import counted, text
 from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project import operations, reading
-from evolabel.server.project.batch import Desk
+from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.follower import check_can_write
 from evolabel.server.project.leases import read_draft
 from evolabel.server.project.operations import ConflictError
@@ -35,7 +35,7 @@ _CODES = {value: code for code, value in _VALUES.items()}
 _SAID = ("sent", "refused", "late", "taken_back", "final", "skipped")
 
 
-class Look(NamedTuple):
+class ShownQuestion(NamedTuple):
     """What the page shows: one question or the next one, after those skipped; what was just done; what is missing."""
 
     number: int | None = None
@@ -51,7 +51,7 @@ async def get_answer(
 ) -> Response:
     """Show a question, which is kept for the person."""
     check_can_write(worker)
-    return await _show(request, worker, visitor, Look(number, _numbers(skip), said if said in _SAID else None))
+    return await _show(request, worker, visitor, ShownQuestion(number, _numbers(skip), said if said in _SAID else None))
 
 
 @router.get("/answer/last")
@@ -67,28 +67,34 @@ async def post_answer(worker: Entered, visitor: Entrant, number: int, request: R
     form = await checked_form(request, visitor)
     act, skipped = str(form.get("act", "send")), _numbers(str(form.get("skipped", "")))
     if act == "skip":
-        await read(worker, lambda desk: worker.leases.give_back(number, visitor.person.id))
-        return await _go(request, worker, visitor, Look(skipped=(*skipped, number)[-_MOST_SKIPPED:], said="skipped"))
+        await read(worker, lambda batch: worker.leases.give_back(number, visitor.person.id))
+        return await _go(
+            request, worker, visitor, ShownQuestion(skipped=(*skipped, number)[-_MOST_SKIPPED:], said="skipped")
+        )
     origin = await origin_of(request, visitor.identity(worker.project.id))
     if act == "refuse":
         reason = str(form.get("reason", ""))[:500] or None
-        result = await carry_out(worker, lambda desk: operations.refuse(desk, number, reason, origin), 1, origin)
-        return await _go(request, worker, visitor, Look(skipped=skipped, said="late" if result["late"] else "refused"))
-    labels, asked = await read(worker, lambda desk: (list(desk.state.labels), reading.asked_labels(desk, number)))
+        result = await carry_out(worker, lambda batch: operations.refuse(batch, number, reason, origin), 1, origin)
+        return await _go(
+            request, worker, visitor, ShownQuestion(skipped=skipped, said="late" if result["late"] else "refused")
+        )
+    labels, asked = await read(worker, lambda batch: (list(batch.state.labels), reading.asked_labels(batch, number)))
     chosen = {label.name: str(form.get(f"y{place}", "")) for place, label in enumerate(labels)}
     given: dict[str, Any] = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
     missing = tuple(name for name in asked if name not in given)
     if not given and not missing:  # the question was closed, and nothing was chosen
-        return await _go(request, worker, visitor, Look(skipped=skipped))
+        return await _go(request, worker, visitor, ShownQuestion(skipped=skipped))
     if missing and ("as_is" not in form or not given):
-        return await _show(request, worker, visitor, Look(number, skipped, chosen=chosen, missing=missing), 422)
+        return await _show(
+            request, worker, visitor, ShownQuestion(number, skipped, chosen=chosen, missing=missing), 422
+        )
     given |= dict.fromkeys(missing)
     took = _took(str(form.get("shown", "")))
     result = await carry_out(
-        worker, lambda desk: operations.give_answer(desk, number, given, origin, took_ms=took), 1, origin
+        worker, lambda batch: operations.give_answer(batch, number, given, origin, took_ms=took), 1, origin
     )
     said = "late" if result["late"] else "refused" if result["status"] == "refused" else "sent"
-    return await _go(request, worker, visitor, Look(skipped=skipped, said=said))
+    return await _go(request, worker, visitor, ShownQuestion(skipped=skipped, said=said))
 
 
 @router.post("/questions/{number}/undo")
@@ -97,17 +103,17 @@ async def post_undo(worker: Entered, visitor: Entrant, number: int, request: Req
     await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
     try:
-        await carry_out(worker, lambda desk: operations.withdraw(desk, number, origin), 1, origin)
+        await carry_out(worker, lambda batch: operations.withdraw(batch, number, origin), 1, origin)
     except ConflictError:
-        return await _go(request, worker, visitor, Look(said="final"))
-    return await _go(request, worker, visitor, Look(number, said="taken_back"))
+        return await _go(request, worker, visitor, ShownQuestion(said="final"))
+    return await _go(request, worker, visitor, ShownQuestion(number, said="taken_back"))
 
 
 @router.post("/questions/{number}/lease")
 async def post_lease(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
     """Keep the question for the person for another while."""
     await checked_form(request, visitor)
-    await read(worker, lambda desk: reading.renew_lease(desk, worker.leases, number, visitor.person.id))
+    await read(worker, lambda batch: reading.renew_lease(batch, worker.leases, number, visitor.person.id))
     return Response(status_code=204)
 
 
@@ -115,7 +121,7 @@ async def post_lease(worker: Entered, visitor: Entrant, number: int, request: Re
 async def post_draft(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
     """Keep what the person has chosen so far, so that it is there in another browser, or after a crash."""
     form = await checked_form(request, visitor)
-    labels = await read(worker, lambda desk: desk.state.label_names)
+    labels = await read(worker, lambda batch: batch.state.label_names)
     chosen = {name: str(form.get(f"y{place}", "")) for place, name in enumerate(labels)}
     answers = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
     await keep_draft(request, worker, number, visitor.person.id, answers)
@@ -125,7 +131,7 @@ async def post_draft(worker: Entered, visitor: Entrant, number: int, request: Re
 # ---------------------------------------------------------------------- what is shown
 
 
-async def _go(request: Request, worker: Worker, visitor: Visitor, look: Look) -> Response:
+async def _go(request: Request, worker: Worker, visitor: Visitor, look: ShownQuestion) -> Response:
     """Return the content for `look`, or lead a browser without the script to it."""
     if "x-fragment" in request.headers:
         return await _show(request, worker, visitor, look)
@@ -134,22 +140,22 @@ async def _go(request: Request, worker: Worker, visitor: Visitor, look: Look) ->
     return RedirectResponse(f"/p/{worker.project.slug}/answer?{urlencode(given)}", 303)
 
 
-async def _show(request: Request, worker: Worker, visitor: Visitor, look: Look, status: int = 200) -> Response:
+async def _show(request: Request, worker: Worker, visitor: Visitor, look: ShownQuestion, status: int = 200) -> Response:
     """Return the page for `look`, or its content alone."""
     person = visitor.person.id
 
-    def find(desk: Desk) -> dict[str, Any]:
+    def find(batch: RecordBatch) -> dict[str, Any]:
         question = None
         if look.number is not None:
-            question = reading.open_question(desk, worker.leases, look.number, person)
+            question = reading.open_question(batch, worker.leases, look.number, person)
         if question is None:
-            question = reading.next_question(desk, worker.leases, person, set(look.skipped))
+            question = reading.next_question(batch, worker.leases, person, set(look.skipped))
         return {
             "question": question,
-            "waiting": reading.waiting_for(desk, person),
-            "labels": list(desk.state.labels),
-            "features": list(desk.state.features),
-            "paused": desk.state.paused,
+            "waiting": reading.waiting_for(batch, person),
+            "labels": list(batch.state.labels),
+            "features": list(batch.state.features),
+            "paused": batch.state.paused,
         }
 
     found = await read(worker, find)
@@ -215,10 +221,10 @@ async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most
     effects = await asyncio.to_thread(worker.effects.find, [response.number for response in own])
     order, held, seen = await read(
         worker,
-        lambda desk: (
-            desk.state.label_names,
-            {r.number for r in own if reading.is_held(desk, r.number, person)},
-            {r.number for r in own if reading.may_see(desk, r.number, person)},
+        lambda batch: (
+            batch.state.label_names,
+            {r.number for r in own if reading.is_held(batch, r.number, person)},
+            {r.number for r in own if reading.may_see(batch, r.number, person)},
         ),
     )
     now = now_us()
@@ -270,7 +276,7 @@ def _counters(labels: list[Label], last: list[dict[str, Any]]) -> list[dict[str,
     return rows
 
 
-def _said(look: Look, question: dict[str, Any] | None, waiting: int) -> str:
+def _said(look: ShownQuestion, question: dict[str, Any] | None, waiting: int) -> str:
     """Return what the live region says after `look` has led to `question`, while others are `waiting`."""
     parts = [text(f"answer.{look.said}")] if look.said else []
     if look.missing:

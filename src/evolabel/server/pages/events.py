@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
 from evolabel.server.http.access import now_us, read
-from evolabel.server.log.activity import Happening, people_in, read_activity
+from evolabel.server.log.activity import ActivityItem, people_in, read_activity
 from evolabel.server.log.times import SECOND
 from evolabel.server.log.writer import reading
 from evolabel.server.pages import texts
@@ -43,14 +43,14 @@ class Described(NamedTuple):
     seq: int
 
 
-class HappenedOn(NamedTuple):
+class DayOfActivity(NamedTuple):
     """A day, as a heading, and what happened on it, newest first."""
 
     heading: str
     found: list[Described]
 
 
-def describe(happening: Happening, n: int = 1) -> Described:
+def describe(happening: ActivityItem, n: int = 1) -> Described:
     """Return `happening` in words, or `n` of them that one record made."""
     kind, args = happening.kind, happening.args
     key = kind.replace(".", "_")
@@ -67,7 +67,7 @@ def describe(happening: Happening, n: int = 1) -> Described:
     )
 
 
-def describe_all(happenings: Iterable[Happening]) -> Iterator[Described]:
+def describe_all(happenings: Iterable[ActivityItem]) -> Iterator[Described]:
     """Yield `happenings` in words, in their order; more than three of one kind that one record made are one line."""
     for _, group in groupby(happenings, key=lambda h: (h.seq, h.kind)):
         same = list(group)
@@ -88,11 +88,11 @@ def describe_answers(answered: DayOfAnswers) -> Described:
     return Described(answered.at, "chat", "", title, ", ".join(parts), answered.seq)
 
 
-def by_day(found: Sequence[Described], now: int) -> list[HappenedOn]:
+def by_day(found: Sequence[Described], now: int) -> list[DayOfActivity]:
     """Return what was `found` by day of the server's time zone at time `now`, newest first."""
     order = sorted(found, key=lambda item: -item.at)  # of the same time: as they came
     days = groupby(order, key=lambda item: day_of(item.at))
-    return [HappenedOn(_heading(day, day_of(now)), list(items)) for day, items in days]
+    return [DayOfActivity(_heading(day, day_of(now)), list(items)) for day, items in days]
 
 
 def _heading(day: datetime.date, today: datetime.date) -> str:
@@ -164,7 +164,7 @@ async def get_events_page(
     """Show what happened before record `before`, of a `kind` and by a `person`, newest first."""
     visitors = visitors_of(request)
     kind = kind if kind in _KINDS else "all"
-    waiting = await read(worker, lambda desk: waiting_for(desk, visitor.person.id))
+    waiting = await read(worker, lambda batch: waiting_for(batch, visitor.person.id))
 
     def find() -> dict[str, Any]:
         with reading(visitors.service.reader) as connection:

@@ -48,7 +48,7 @@ async def post_me(request: Request) -> Response:
         chosen["language"] = asked_for
 
     def write() -> None:
-        with visitors.service.pen.transaction() as connection:
+        with visitors.service.writer.transaction() as connection:
             set_preferences(connection, visitor.person.id, {**visitor.person.preferences, **chosen})
 
     await asyncio.to_thread(write)
@@ -63,7 +63,7 @@ async def post_sessions(request: Request) -> Response:
     digest = _digest(str((await checked_form(request, visitor)).get("session", "")))
 
     def write(visitor: Visitor) -> None:
-        with visitors.service.pen.transaction() as connection:
+        with visitors.service.writer.transaction() as connection:
             delete_sessions(connection, visitor.person.id, digest)
 
     await asyncio.to_thread(write, visitor)
@@ -99,7 +99,7 @@ async def get_own_answers(
 
     given = await asyncio.to_thread(rows)
     final = await final_numbers(worker, given, identity.person_id, identity)
-    waiting = await read(worker, lambda desk: waiting_for(desk, identity.person_id))
+    waiting = await read(worker, lambda batch: waiting_for(batch, identity.person_id))
     answers = [answer_facts(response, final) for response in given]
     return render_page(
         request, "own_answers.html", visitor=visitor, worker=worker, waiting=waiting, answers=answers, now=now_us(),

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
 from evolabel.server.http.access import carry_out, now_us, origin_of, read
-from evolabel.server.log.activity import Happening, read_activity
+from evolabel.server.log.activity import ActivityItem, read_activity
 from evolabel.server.log.disk import free_bytes, last_backup
 from evolabel.server.log.times import DAY, HOUR
 from evolabel.server.pages.charts import BarChart, bar_chart, place, step_of, ticks
@@ -21,8 +21,8 @@ from evolabel.server.pages.events import by_day, day_of, describe, describe_all,
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project import health, operations
-from evolabel.server.project.batch import Desk
-from evolabel.server.project.health import MOST_SAMPLES, Check, Lately, Unseen
+from evolabel.server.project.batch import RecordBatch
+from evolabel.server.project.health import MOST_SAMPLES, Check, RecentDays, Unseen
 from evolabel.server.project.questions import needs_another
 from evolabel.server.project.reading import show_project, waiting_for
 from evolabel.server.project.rule_list import count_rules
@@ -128,9 +128,9 @@ async def get_project_list(request: Request) -> Response:
 async def _row(worker: Worker, visitor: Visitor) -> dict[str, Any]:
     """Return what the list says of the project of `worker` to `visitor`."""
 
-    def count(desk: Desk) -> dict[str, Any]:
-        state = desk.state
-        return {"samples": state.seen, "waiting": waiting_for(desk, visitor.person.id), "paused": state.paused}
+    def count(batch: RecordBatch) -> dict[str, Any]:
+        state = batch.state
+        return {"samples": state.seen, "waiting": waiting_for(batch, visitor.person.id), "paused": state.paused}
 
     counts = await read(worker, count) if worker.is_ready else {"samples": 0, "waiting": 0, "paused": False}
     return {**counts, "project": worker.project, "role": visitor.role_in(worker.project.id), "ready": worker.is_ready}
@@ -151,22 +151,22 @@ async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> R
     """Show how the project is."""
     visitors = visitors_of(request)
 
-    def count(desk: Desk) -> dict[str, Any]:
-        waiting = desk.state.open.values()
+    def count(batch: RecordBatch) -> dict[str, Any]:
+        waiting = batch.state.open.values()
         return {
-            **show_project(desk),
+            **show_project(batch),
             "role": visitor.role_in(worker.project.id),
-            "label_list": list(desk.state.labels),
-            "feature_list": list(desk.state.features),
-            "waiting": waiting_for(desk, visitor.person.id),
-            "rules": count_rules(desk.state),
+            "label_list": list(batch.state.labels),
+            "feature_list": list(batch.state.features),
+            "waiting": waiting_for(batch, visitor.person.id),
+            "rules": count_rules(batch.state),
             "oldest_waiting": min((question.at for question in waiting), default=None),
             "for_another": sum(map(needs_another, waiting)),
         }
 
     found = await read(worker, count)
-    lately = request.app.state.lately.setdefault(worker.project.id, Lately(worker.project.id, day_of))
-    facts = await asyncio.to_thread(_facts, visitors.service, worker, found, lately)
+    recent_days = request.app.state.recent_days.setdefault(worker.project.id, RecentDays(worker.project.id, day_of))
+    facts = await asyncio.to_thread(_facts, visitors.service, worker, found, recent_days)
     address = str(request.base_url).rstrip("/")
     return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
 
@@ -186,16 +186,16 @@ async def post_resume_form(worker: Entered, visitor: Entrant, request: Request) 
 async def _set_paused(worker: Worker, visitor: Visitor, request: Request, *, paused: bool) -> Response:
     await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
-    await carry_out(worker, lambda desk: operations.set_paused(desk, origin, paused=paused), 1, origin)
+    await carry_out(worker, lambda batch: operations.set_paused(batch, origin, paused=paused), 1, origin)
     return RedirectResponse(f"/p/{worker.project.slug}", 303)
 
 
-def _facts(service: Service, worker: Worker, found: dict[str, Any], lately: Lately) -> dict[str, Any]:
-    """Return what the tables say of the project of `worker`, of which so much was `found`, and `lately` the rest."""
+def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days: RecentDays) -> dict[str, Any]:
+    """Return what the tables say of the project of `worker`, of which so much was `found`, by its `recent_days`."""
     now, project = now_us(), worker.project.id
     since = (now - SHOWN) // HOUR * HOUR
     with service.reader.connect() as connection:
-        look = lately.look(connection, since, now, features=found["feature_list"], seen=found["samples"])
+        look = recent_days.look(connection, since, now, features=found["feature_list"], seen=found["samples"])
         counts = count_since(connection, project, look.hours)
         marks = read_activity(connection, project, _MOST_MARKS, kinds=["model.drift", "epoch."])
         days = _days(connection, project, look.answered, now)
@@ -263,7 +263,7 @@ def _chart(connection: Connection, project: int, hours: list[dict[str, int]], no
     return bar_chart(hours, ["samples", "asked"], begin, now)
 
 
-def _last_stop(stops: list[Happening], now: int) -> str | None:
+def _last_stop(stops: list[ActivityItem], now: int) -> str | None:
     """Return the last stop in words, if it was within a day."""
     return describe(stops[0]).title if stops and now - stops[0].at < DAY else None
 

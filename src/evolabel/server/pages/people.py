@@ -62,7 +62,7 @@ async def _page(
     facts = await asyncio.to_thread(_facts, worker, request, now)
     names = [row.name for row in facts["members"]]
     person = visitor.person.id
-    weights, waiting = await read(worker, lambda desk: (weights_of(desk, names), waiting_for(desk, person)))
+    weights, waiting = await read(worker, lambda batch: (weights_of(batch, names), waiting_for(batch, person)))
     status = 200 if wrong is None else next(code for kind, code in _FORM_ERRORS.items() if isinstance(wrong, kind))
     return render_page(
         request, "people.html", visitor=visitor, worker=worker, status=status, weights=weights, shown=shown,
@@ -107,7 +107,7 @@ async def _change(request: Request, worker: Worker, visitor: Visitor, form: Form
     person, role, weight = str(form.get("person", "")), str(form.get("role", "")), _weight(str(form.get("weight", "")))
     membership.check_role_name(role)
     row = await access.write(lambda c: membership.member_called(c, worker.project.id, person))
-    await carry_out(worker, lambda desk: weigh_annotator(desk, row.person_id, row.name, weight, origin), 1, origin)
+    await carry_out(worker, lambda batch: weigh_annotator(batch, row.person_id, row.name, weight, origin), 1, origin)
     await access.write(lambda c: membership.change_role(c, worker.project.id, person, role, sender))
 
 

@@ -51,7 +51,7 @@ def install_pages(app: FastAPI, service: Service) -> None:
     """Add to `app` what the pages of `service` need beside their routes."""
     app.state.visitors = Visitors(service)
     app.state.problem_page = problem_page
-    app.state.lately = {}  # by project, for its overview
+    app.state.recent_days = {}  # by project, for its overview
     folder = resources.files("evolabel.server.pages").joinpath("static")
     app.mount("/static", _StaticFiles(directory=str(folder)), name="static")
 

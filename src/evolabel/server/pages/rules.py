@@ -237,8 +237,8 @@ async def _form_page(
 ) -> Response:
     """Return the form of a rule as `shown`, with a `preview` or what is wrong (`error`)."""
 
-    def example(desk: Any) -> Facts:
-        return {"feature": desk.state.features[0].name, "label": desk.state.asked_names[0]}
+    def example(batch: Any) -> Facts:
+        return {"feature": batch.state.features[0].name, "label": batch.state.asked_names[0]}
 
     facts = {"preview": preview, "error": error, "example": await read(worker, example), **shown}
     facts |= await _waiting(worker, visitor)
@@ -248,7 +248,7 @@ async def _form_page(
 
 
 async def _waiting(worker: Worker, visitor: Visitor) -> Facts:
-    return {"waiting": await read(worker, lambda desk: waiting_for(desk, visitor.person.id))}
+    return {"waiting": await read(worker, lambda batch: waiting_for(batch, visitor.person.id))}
 
 
 def _to_rule(slug: str, rule: int, act: int) -> Response:

@@ -47,11 +47,11 @@ async def get_sample_page(
     shown = await sample_for(worker, identity, str(number))
     facts = await read(
         worker,
-        lambda desk: {
-            "labels": list(desk.state.labels),
-            "features": list(desk.state.features),
-            "seen": desk.state.seen,
-            "waiting": waiting_for(desk, identity.person_id),
+        lambda batch: {
+            "labels": list(batch.state.labels),
+            "features": list(batch.state.features),
+            "seen": batch.state.seen,
+            "waiting": waiting_for(batch, identity.person_id),
         },
     )
 

@@ -17,8 +17,8 @@ from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form
 from evolabel.server.project import operations
-from evolabel.server.project.batch import Desk
-from evolabel.server.project.jobs import Verb
+from evolabel.server.project.batch import RecordBatch
+from evolabel.server.project.jobs import Operation
 from evolabel.server.project.operations import ConflictError, UnknownError
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.rebuild import RebuildPlan, rebuild_cost
@@ -66,8 +66,8 @@ async def post_settings(slug: str, worker: Entered, visitor: Entrant, request: R
     form = await checked_form(request, visitor)
     origin = await origin_of(request, visitor.identity(worker.project.id))
     try:
-        verb = _verb(form, await read(worker, lambda desk: desk.state.settings), origin)
-        await carry_out(worker, verb, 1, origin)
+        operation = _verb(form, await read(worker, lambda batch: batch.state.settings), origin)
+        await carry_out(worker, operation, 1, origin)
     except _ERRORS as error:
         return await _page(request, worker, visitor, wrong=error, form=form)
     return RedirectResponse(f"/p/{slug}/settings", 303)
@@ -79,13 +79,13 @@ async def _page(
 ) -> Response:  # fmt: skip
     """Return the page; what is `wrong` with a refused `form` stands beside its fields, which keep their texts."""
 
-    def find(desk: Desk) -> dict[str, Any]:
+    def find(batch: RecordBatch) -> dict[str, Any]:
         return {
-            "settings": desk.state.settings,
-            "labels": list(desk.state.labels),
-            "sources": [feature for feature in desk.state.features if feature.choices],
-            "paused": desk.state.paused,
-            "waiting": waiting_for(desk, visitor.person.id),
+            "settings": batch.state.settings,
+            "labels": list(batch.state.labels),
+            "sources": [feature for feature in batch.state.features if feature.choices],
+            "paused": batch.state.paused,
+            "waiting": waiting_for(batch, visitor.person.id),
         }
 
     found = await read(worker, find)
@@ -109,7 +109,7 @@ async def _model(worker: Worker) -> dict[str, Any]:
         with worker.reading() as connection:
             return list_snapshots(connection, worker.project.id)[:1]
 
-    rules = await read(worker, lambda desk: count_rules(desk.state))
+    rules = await read(worker, lambda batch: count_rules(batch.state))
     return {"version": __version__, "rules": rules, "snapshot": next(iter(await asyncio.to_thread(find)), None)}
 
 
@@ -132,19 +132,19 @@ def _shown(name: str, settings: ProjectSettings) -> str:
     return f"{100.0 * value:g}" if name in _PERCENT else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _verb(form: FormData, settings: ProjectSettings, origin: Any) -> Verb:
+def _verb(form: FormData, settings: ProjectSettings, origin: Any) -> Operation:
     """Return what the `form` asks for, with `origin`; ParameterError if it cannot be read."""
     act = str(form.get("act", ""))
     if act in _GROUPS:
         changed = _changed(form, settings, act)
-        return lambda desk: operations.change_settings(desk, changed, origin)
+        return lambda batch: operations.change_settings(batch, changed, origin)
     if act == "retire":
         name = str(form.get("label", ""))
-        return lambda desk: operations.retire_label(desk, name, origin)
+        return lambda batch: operations.retire_label(batch, name, origin)
     if act == "label":
         label = Label(str(form.get("label", "")).strip(), help=str(form.get("help", "")).strip()[:1000])
         check_new_names("label", [label.name], 1)
-        return lambda desk: operations.add_label(desk, label, origin)
+        return lambda batch: operations.add_label(batch, label, origin)
     raise ParameterError("the form has no known act; load the page and send it again")
 
 

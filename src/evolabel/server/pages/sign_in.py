@@ -59,7 +59,7 @@ async def post_sign_in(request: Request) -> Response:
     password = str(form.get("password", ""))
     if not await visitors.passwords.check(password, None if person is None else person.password) or person is None:
         visitors.limits.fail(name, address)
-        audit = functools.partial(write_audit_or_log, visitors.service.pen, now_us(), "sign-in-failed", name)
+        audit = functools.partial(write_audit_or_log, visitors.service.writer, now_us(), "sign-in-failed", name)
         await asyncio.to_thread(audit, address=address, request_id=request.state.request_id)
         return render_page(request, "sign_in.html", status=401, to=to, name=name, wrong="sign_in.wrong")
     return await begin_session(request, visitors, person.id, to)
@@ -73,7 +73,7 @@ async def post_sign_out(request: Request) -> Response:
     await checked_form(request, visitor)
 
     def write() -> None:
-        with visitors.service.pen.transaction() as connection:
+        with visitors.service.writer.transaction() as connection:
             delete_sessions(connection, visitor.person.id, visitor.session.digest)
 
     await asyncio.to_thread(write)
@@ -90,7 +90,7 @@ async def begin_session(request: Request, visitors: Visitors, person_id: int, to
 
     def write() -> str:
         at = now_us()
-        with visitors.service.pen.transaction() as connection:
+        with visitors.service.writer.transaction() as connection:
             audit = functools.partial(write_audit, connection, at, "sign-in", str(person_id), actor_id=person_id)
             audit(address=address_of(request), request_id=request.state.request_id)
             return make_session(connection, person_id, at).secret
@@ -161,7 +161,7 @@ async def _found(service: Service, code: str) -> InviteRow:
 def _use(service: Service, invite: InviteRow, password: str, request: Request) -> bool:
     """Use `invite` with the hashed `password` that `request` brought; return False if it was used in between."""
     at, person = now_us(), invite.person.id
-    with service.pen.transaction() as connection:
+    with service.writer.transaction() as connection:
         if not use_invite(connection, invite, password, at):
             return False
         if invite.project_id is not None and invite.role is not None:

@@ -107,7 +107,7 @@ class Visitors:
             visitor = Visitor(session, roles_of(connection, session.person.id))
         if used and now - session.seen > SEEN_EVERY:
             try:
-                with self.service.pen.transaction() as writing:
+                with self.service.writer.transaction() as writing:
                     touch_session(writing, digest, now)
             except (NotWriterError, StoreError):  # the page can be read without it
                 pass

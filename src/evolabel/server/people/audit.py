@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 from evolabel.errors import EvolabelError
 from evolabel.server.log.canonical import canonical, parsed
 from evolabel.server.log.schema import AUDIT, PERSON
-from evolabel.server.log.writer import Pen
+from evolabel.server.log.writer import LogWriter
 
 logger = logging.getLogger("evolabel.server")
 
@@ -25,13 +25,13 @@ def write_audit(
     connection.execute(insert(AUDIT).values(**values, address=address, request_id=request_id))
 
 
-def write_audit_or_log(pen: Pen, at: int, action: str, subject: str, **facts: Any) -> None:
-    """Add with `pen` that `action` was done to `subject` at time `at`, with `facts` as in `write_audit`.
+def write_audit_or_log(writer: LogWriter, at: int, action: str, subject: str, **facts: Any) -> None:
+    """Add with `writer` that `action` was done to `subject` at time `at`, with `facts` as in `write_audit`.
 
     Where that fails, an error in the log says what is missing.
     """
     try:
-        with pen.transaction() as connection:
+        with writer.transaction() as connection:
             write_audit(connection, at, action, subject, **facts)
     except Exception as error:  # what was done is committed already
         known = {"request_id": facts.get("request_id"), "actor": facts.get("actor_id")}

@@ -45,7 +45,7 @@ class Origin:
         self.sees_all = sees_all
 
 
-class Desk:
+class RecordBatch:
     """The state of a project during one batch of jobs.
 
     Parameters

@@ -17,8 +17,8 @@ from evolabel.errors import EvolabelError
 from evolabel.server.log.records import Head
 from evolabel.server.log.snapshots import drop_old_snapshots, insert_snapshot
 from evolabel.server.log.times import DAY
-from evolabel.server.log.writer import Pen, crash_point
-from evolabel.server.project.jobs import BusyError, Verb
+from evolabel.server.log.writer import LogWriter, crash_point
+from evolabel.server.project.jobs import BusyError, Operation
 from evolabel.server.project.replay import take_snapshot
 from evolabel.server.project.state import ProjectState
 
@@ -49,12 +49,14 @@ class StateView:
     Parameters
     ----------
     submit : function
-        Queues a verb for the worker of the project and returns the future of its result.
+        Queues a operation for the worker of the project and returns the future of its result.
     clock : function, optional
         Returns seconds; it only runs forward.
     """
 
-    def __init__(self, submit: Callable[[Verb], "Future[Any]"], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, submit: Callable[[Operation], "Future[Any]"], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._submit = submit
         self._clock = clock
         self._newest: StateCopy | None = None
@@ -98,7 +100,7 @@ class StateView:
             return newest
         while True:
             self._asked.set()
-            self._submit(lambda desk: None).result()  # the worker makes the copy before it gives the result
+            self._submit(lambda batch: None).result()  # the worker makes the copy before it gives the result
             if (newest := self._newest) is not None:
                 return newest
 
@@ -112,14 +114,14 @@ class SnapshotWriter:
     Parameters
     ----------
     project_id : int
-    pen : Pen
+    writer : LogWriter
     """
 
-    def __init__(self, project_id: int, pen: Pen) -> None:
+    def __init__(self, project_id: int, writer: LogWriter) -> None:
         self.seq = 0
         """Record at which the last snapshot was begun or found."""
         self._project_id = project_id
-        self._pen = pen
+        self._writer = writer
         self._last_at = 0
         self._thread: threading.Thread | None = None
 
@@ -149,7 +151,7 @@ class SnapshotWriter:
     def _write(self, state: ProjectState, head: Head, now: int, reason: str) -> None:
         try:
             snapshot = take_snapshot(state, head, now, reason)
-            with self._pen.transaction() as connection:
+            with self._writer.transaction() as connection:
                 insert_snapshot(connection, self._project_id, snapshot)
                 drop_old_snapshots(connection, self._project_id, now)
                 crash_point("in_snapshot")

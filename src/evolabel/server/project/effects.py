@@ -18,7 +18,7 @@ from evolabel.server.log.canonical import canonical, parsed
 from evolabel.server.log.projects import find_sample
 from evolabel.server.log.records import Record
 from evolabel.server.log.schema import EFFECT
-from evolabel.server.log.writer import Pen
+from evolabel.server.log.writer import LogWriter
 from evolabel.server.project.copies import StateCopy, StateView
 from evolabel.server.project.questions import first_needed
 from evolabel.server.project.sample_rows import cells_before
@@ -72,16 +72,18 @@ class Effects:
     project_id : int
     view : StateView
     reader : Engine
-    pen : Pen
+    writer : LogWriter
     is_busy : function
         Returns whether the worker has so much to do that effects are left out.
     """
 
-    def __init__(self, project_id: int, view: StateView, reader: Engine, pen: Pen, is_busy: Callable[[], bool]) -> None:
+    def __init__(
+        self, project_id: int, view: StateView, reader: Engine, writer: LogWriter, is_busy: Callable[[], bool]
+    ) -> None:
         self._project_id = project_id
         self._view = view
         self._reader = reader
-        self._pen = pen
+        self._writer = writer
         self._is_busy = is_busy
         self._held: dict[int, Facts] = {}
         self._before: StateCopy | None = None
@@ -183,7 +185,7 @@ class Effects:
             while len(self._held) > _MOST_KEPT:
                 del self._held[next(iter(self._held))]
             return
-        with self._pen.transaction() as connection:
+        with self._writer.transaction() as connection:
             store_effect(connection, self._project_id, task.number, found, task.at)
         self._held.pop(task.number, None)
 

@@ -27,7 +27,7 @@ class Waiting(NamedTuple):
         return sum(person not in people for people in self.answered)
 
 
-class News(NamedTuple):
+class Commit(NamedTuple):
     """Records that were committed together, and what waits after them."""
 
     records: list[Record]
@@ -52,14 +52,14 @@ class Feed:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._listeners: set[Callable[[News], None]] = set()
+        self._listeners: set[Callable[[Commit], None]] = set()
 
-    def listen(self, listener: Callable[[News], None]) -> None:
+    def listen(self, listener: Callable[[Commit], None]) -> None:
         """Call `listener` with all news from now on, in the thread that publishes them."""
         with self._turn:
             self._listeners.add(listener)
 
-    def forget(self, listener: Callable[[News], None]) -> None:
+    def forget(self, listener: Callable[[Commit], None]) -> None:
         """Call `listener` no more."""
         with self._turn:
             self._listeners.discard(listener)
@@ -69,7 +69,7 @@ class Feed:
         with self._turn:
             listeners = list(self._listeners)
         if listeners and records:
-            news = News(records, Waiting.of(state, records[-1].seq))
+            news = Commit(records, Waiting.of(state, records[-1].seq))
             for listener in listeners:
                 listener(news)
 

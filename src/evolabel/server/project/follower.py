@@ -9,7 +9,7 @@ from typing import Any
 
 from evolabel.server.log.records import LogError, NewRecord, Record, read_records
 from evolabel.server.log.writer import NotWriterError
-from evolabel.server.project.batch import Desk
+from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.jobs import BusyError, Job, refuse_all
 from evolabel.server.project.learner_changes import MODEL_KINDS, RULE_KINDS, UNDONE
 from evolabel.server.project.leases import read_leases
@@ -41,7 +41,7 @@ class Follower(Worker):
         if self.state is None and time.monotonic() < self._next_try:
             refuse_all(jobs, BusyError("standby", self._unreadable))
             return
-        self._term = self._pen.term  # the state depends on the log alone, also when this process becomes the writer
+        self._term = self._writer.term  # the state depends on the log alone, also when this process becomes the writer
         if self.state is not None:
             self._follow()
         super()._serve(jobs)
@@ -81,7 +81,7 @@ class Follower(Worker):
     def _seconds_until_due(self) -> float:
         return _LOOK_SECONDS
 
-    def _close_due(self, desk: Desk) -> None:
+    def _close_due(self, batch: RecordBatch) -> None:
         """Close nothing: the writing server does."""
 
     def _commit(self, entries: list[NewRecord], files: Mapping[int, bytes] = MappingProxyType({})) -> list[Record]:
@@ -93,7 +93,7 @@ class Follower(Worker):
     def _store_leases(self) -> None:
         """Store nothing."""
 
-    def _snapshot_if_due(self, desk: Desk) -> None:
+    def _snapshot_if_due(self, batch: RecordBatch) -> None:
         """Store nothing."""
 
     def _finish(self) -> None:

@@ -125,7 +125,7 @@ class _First(NamedTuple):
 
 
 class _Answers:
-    """What people have answered, by day, with the arguments of `Lately`."""
+    """What people have answered, by day, with the arguments of `RecentDays`."""
 
     def __init__(self, project_id: int, day: Callable[[int], datetime.date]) -> None:
         self._project_id = project_id
@@ -166,7 +166,7 @@ class _Answers:
         return sorted(self._counted.values())
 
 
-class Lately:
+class RecentDays:
     """Keeps the last days of a project.
 
     Parameters

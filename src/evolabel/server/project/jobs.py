@@ -10,13 +10,13 @@ from sqlalchemy.exc import StatementError
 
 from evolabel.errors import EvolabelError
 from evolabel.server.log.writer import NotWriterError, StoreError, store_problem
-from evolabel.server.project.batch import Desk
+from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.settings import DEFAULT_LIMITS
 
 JOBS_PER_BATCH = 256
 ROWS_PER_BATCH = 1000  # some 0.3 s of work, so that a single sample does not wait long behind large requests
 
-Verb = Callable[[Desk], Any]
+Operation = Callable[[RecordBatch], Any]
 
 
 class BusyError(EvolabelError, RuntimeError):
@@ -32,9 +32,9 @@ class CannotApplyError(EvolabelError, RuntimeError):
 
 
 class Job(NamedTuple):
-    """A verb to run, the rows it brings, the hash of its body, and where its result goes."""
+    """A operation to run, the rows it brings, the hash of its body, and where its result goes."""
 
-    verb: Verb
+    operation: Operation
     rows: int
     body_hash: bytes | None
     result: "Future[Any]"

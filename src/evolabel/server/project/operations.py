@@ -7,7 +7,7 @@ from evolabel._utils.text import first_names
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.log.canonical import digest
 from evolabel.server.log.records import Record
-from evolabel.server.project.batch import Desk, Origin, TornError, result_of, sample_result
+from evolabel.server.project.batch import Origin, RecordBatch, TornError, result_of, sample_result
 from evolabel.server.project.questions import Closing, OpenQuestion, closing, is_answered
 from evolabel.server.project.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.project.state import Facts, ProjectState
@@ -28,25 +28,25 @@ class UnknownError(EvolabelError, LookupError):
     """There is no such sample or question."""
 
 
-def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
-    """Count `samples` of `origin` on the `desk`; return the prediction and the question, if any, of each.
+def send_samples(batch: RecordBatch, samples: Sequence[Facts], origin: Origin) -> Facts:
+    """Count `samples` of `origin` in the `batch`; return the prediction and the question, if any, of each.
 
     A request with a known key, and a sample with a known id, are answered from the log.
     """
-    if origin.key is not None and (known := desk.by_key(origin.key)):
+    if origin.key is not None and (known := batch.by_key(origin.key)):
         check_same_body(known, origin)
-        by_id = desk.by_ids([sample["id"] for sample in samples if "id" in sample])
+        by_id = batch.by_ids([sample["id"] for sample in samples if "id" in sample])
         with_id = {record.seq for record in by_id.values()}
         others = iter([record for record in known if record.seq not in with_id])
         found = [by_id[sample["id"]] if "id" in sample else next(others) for sample in samples]
         both = zip(samples, found, strict=True)
         results = [{**result_of(record), "id": sample.get("id")} for sample, record in both]
         return {"seq": known[-1].seq, "results": results, "replayed": True}
-    payloads = [_sample_payload(desk, sample, place) for place, sample in enumerate(samples)]
+    payloads = [_sample_payload(batch, sample, place) for place, sample in enumerate(samples)]
     ids = [payload["id"] for payload in payloads if "id" in payload]
     if len(set(ids)) < len(ids):
         raise DataError("two samples of the request have the same id; give each its own")
-    known_ids = desk.by_ids(ids)
+    known_ids = batch.by_ids(ids)
     for payload in payloads:
         _check_same_sample(payload, known_ids.get(payload.get("id", "")))
     results, part = [], 0
@@ -55,81 +55,81 @@ def send_samples(desk: Desk, samples: Sequence[Facts], origin: Origin) -> Facts:
         if record is not None:
             results.append({**result_of(record), "id": payload["id"]})
             continue
-        results.append(sample_result(payload, desk.record("sample", payload, origin, part)))
+        results.append(sample_result(payload, batch.record("sample", payload, origin, part)))
         part += 1
-    return {"seq": desk.seq, "results": results, "replayed": part == 0}
+    return {"seq": batch.seq, "results": results, "replayed": part == 0}
 
 
-def predict_samples(desk: Desk, samples: Sequence[Facts]) -> Facts:
-    """Return the prediction for each of `samples` by the model on the `desk`; nothing is counted or logged."""
-    return {"results": [desk.state.predict(desk.state.cells(sample["x"]))[0] for sample in samples]}
+def predict_samples(batch: RecordBatch, samples: Sequence[Facts]) -> Facts:
+    """Return the prediction for each of `samples` by the model in the `batch`; nothing is counted or logged."""
+    return {"results": [batch.state.predict(batch.state.cells(sample["x"]))[0] for sample in samples]}
 
 
-def give_answer(desk: Desk, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
-    """Record on the `desk` the `answers` of `origin` to question `number`.
+def give_answer(batch: RecordBatch, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
+    """Record in the `batch` the `answers` of `origin` to question `number`.
 
     `extra` are `took_ms` and `note`.
 
     The same answers again change nothing. To a question that is closed they are kept as a correction.
     """
-    given = desk.state.read_labels(answers)
+    given = batch.state.read_labels(answers)
     if all(value is None for value in given.values()):
-        return refuse(desk, number, "unsure of every label", origin)
-    return _respond(desk, number, "answer", {"answers": given, **_given(extra)}, origin)
+        return refuse(batch, number, "unsure of every label", origin)
+    return _respond(batch, number, "answer", {"answers": given, **_given(extra)}, origin)
 
 
-def refuse(desk: Desk, number: int, reason: str | None, origin: Origin) -> Facts:
-    """Record on the `desk` that `origin` cannot answer question `number`, with an optional `reason`."""
-    return _respond(desk, number, "refusal", _given({"note": reason}), origin)
+def refuse(batch: RecordBatch, number: int, reason: str | None, origin: Origin) -> Facts:
+    """Record in the `batch` that `origin` cannot answer question `number`, with an optional `reason`."""
+    return _respond(batch, number, "refusal", _given({"note": reason}), origin)
 
 
-def withdraw(desk: Desk, number: int, origin: Origin) -> Facts:
-    """Take back the response of `origin` to question `number` on the `desk`; ConflictError once it is final."""
-    question_record(desk, number)
-    question = desk.state.open.get(number)
+def withdraw(batch: RecordBatch, number: int, origin: Origin) -> Facts:
+    """Take back the response of `origin` to question `number` in the `batch`; ConflictError once it is final."""
+    question_record(batch, number)
+    question = batch.state.open.get(number)
     response = None if question is None else question.responses.get(origin.actor_id or 0)
-    if response is None or response.is_final(desk.now, desk.state.settings):
+    if response is None or response.is_final(batch.now, batch.state.settings):
         raise ConflictError("already-final", f"the answer to question {number} is final; send a correction instead")
     payload = {"number": number, "person": response.person, "revision": response.revision + 1}
-    desk.record("withdrawal", payload, origin)
+    batch.record("withdrawal", payload, origin)
     return {"status": "withdrawn"}
 
 
-def late_labels(desk: Desk, number: int, labels: Facts, origin: Origin) -> Facts:
-    """Learn on the `desk` `labels` of sample `number` that `origin` sends later; ConflictError if others came."""
-    given = {name: value for name, value in desk.state.read_labels(labels).items() if value is not None}
+def late_labels(batch: RecordBatch, number: int, labels: Facts, origin: Origin) -> Facts:
+    """Learn in the `batch` `labels` of sample `number` that `origin` sends later; ConflictError if others came."""
+    given = {name: value for name, value in batch.state.read_labels(labels).items() if value is not None}
     if not given:
         raise DataError("no label is given; send true or false for at least one")
-    record = desk.sample(number)
+    record = batch.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; send it first")
     key = f"late:{number}"
-    if known := desk.by_key(key):
+    if known := batch.by_key(key):
         said = known[0].entry
         if said.payload["y"] != given if said.payload is not None else said.body_hash != origin.body_hash:
             raise ConflictError("labels-differ", f"sample {number} has other labels already; send a correction")
         return {**known[0].entry.outcome, "replayed": True}
     payload = {"number": number, "y": given, "x": stored_payload(record)["x"]}
-    return desk.record("labels.late", payload, Origin(origin.actor_id, key, origin.body_hash))
+    return batch.record("labels.late", payload, Origin(origin.actor_id, key, origin.body_hash))
 
 
-def correct_sample(desk: Desk, number: int, answers: Facts | None, origin: Origin) -> Facts:
-    """Keep `answers` that `origin` sends later to sample `number` as a correction on the `desk`, for a rebuild.
+def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origin: Origin) -> Facts:
+    """Keep `answers` that `origin` sends later to sample `number` as a correction in the `batch`, for a rebuild.
 
     It trains nothing; None takes back what was said. What was said before changes nothing.
     """
-    record = desk.sample(number)
+    record = batch.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; send it first")
     person, sent = origin.actor_id or 0, stored_payload(record).get("y") or {}
-    given = dict.fromkeys(sent) if answers is None else desk.state.read_labels(answers)
-    before = desk.last_response(number, person)
+    given = dict.fromkeys(sent) if answers is None else batch.state.read_labels(answers)
+    before = batch.last_response(number, person)
     said = sent if before is None else before.entry.payload.get("answers")
     if said == given:
         return {"corrected": False}
     revision = 1 if before is None else before.entry.payload["revision"] + 1
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": True, "answers": given}
-    desk.record("correction", payload, origin)
+    batch.record("correction", payload, origin)
     return {"corrected": True}
 
 
@@ -141,47 +141,47 @@ def stored_payload(record: Record) -> Facts:
     return dict(record.entry.payload)
 
 
-def change_settings(desk: Desk, changed: Facts, origin: Origin) -> Facts:
-    """Change the settings named in `changed` on the `desk` for `origin`, and return all; some are fixed."""
-    settings = ProjectSettings.read(changed, desk.state.settings)
-    settings.check_source(desk.state.features)
+def change_settings(batch: RecordBatch, changed: Facts, origin: Origin) -> Facts:
+    """Change the settings named in `changed` in the `batch` for `origin`, and return all; some are fixed."""
+    settings = ProjectSettings.read(changed, batch.state.settings)
+    settings.check_source(batch.state.features)
     for name in ("per", "burst", "criteria"):
-        if getattr(settings, name) != getattr(desk.state.settings, name):
+        if getattr(settings, name) != getattr(batch.state.settings, name):
             raise ConflictError("fixed-setting", f"{name} is fixed when a project is made; make a new project")
-    if settings != desk.state.settings:
-        desk.record("settings.changed", {"changed": changed}, origin)
-    return {"settings": desk.state.settings.facts()}
+    if settings != batch.state.settings:
+        batch.record("settings.changed", {"changed": changed}, origin)
+    return {"settings": batch.state.settings.facts()}
 
 
-def add_label(desk: Desk, label: Label, origin: Origin) -> Facts:
-    """Add a `label` to the project on the `desk` for `origin`; the same one again changes nothing."""
-    known = {known.name: known for known in desk.state.labels}
+def add_label(batch: RecordBatch, label: Label, origin: Origin) -> Facts:
+    """Add a `label` to the project in the `batch` for `origin`; the same one again changes nothing."""
+    known = {known.name: known for known in batch.state.labels}
     if label.name in known:
         if known[label.name] != label:
             raise ConflictError("label-exists", f"there is a label {label.name!r} already; choose another name")
-        return {"name": label.name, "position": desk.state.label_names.index(label.name) + 1}
+        return {"name": label.name, "position": batch.state.label_names.index(label.name) + 1}
     if len(known) >= MOST_LABELS:
         raise ConflictError("too-many-labels", f"a project has at most {MOST_LABELS} labels; make another project")
-    outcome = desk.record("label.added", label.facts(), origin)
+    outcome = batch.record("label.added", label.facts(), origin)
     return {"name": label.name, "position": outcome["position"]}
 
 
-def retire_label(desk: Desk, name: str, origin: Origin) -> Facts:
-    """Never ask for the label called `name` of the project on the `desk` again, by order of `origin`."""
-    known = {label.name: label for label in desk.state.labels}
+def retire_label(batch: RecordBatch, name: str, origin: Origin) -> Facts:
+    """Never ask for the label called `name` of the project in the `batch` again, by order of `origin`."""
+    known = {label.name: label for label in batch.state.labels}
     if name not in known:
-        raise UnknownError(f"there is no label {name!r}; the labels are {first_names(desk.state.asked_names)}")
+        raise UnknownError(f"there is no label {name!r}; the labels are {first_names(batch.state.asked_names)}")
     if sum(not label.retired for label in known.values()) == 1 and not known[name].retired:
         raise ConflictError("last-label", f"{name!r} is the last label that is asked for; pause the project instead")
     if not known[name].retired:
-        desk.record("label.retired", {"name": name}, origin)
+        batch.record("label.retired", {"name": name}, origin)
     return {"name": name, "retired": True}
 
 
-def set_paused(desk: Desk, origin: Origin, *, paused: bool) -> Facts:
-    """Stop asking if `paused`, or ask again, on the `desk` for `origin`; samples are still counted and predicted."""
-    if desk.state.paused != paused:
-        desk.record("paused" if paused else "resumed", {}, origin)
+def set_paused(batch: RecordBatch, origin: Origin, *, paused: bool) -> Facts:
+    """Stop asking if `paused`, or ask again, in the `batch` for `origin`; samples are still counted and predicted."""
+    if batch.state.paused != paused:
+        batch.record("paused" if paused else "resumed", {}, origin)
     return {"paused": paused}
 
 
@@ -198,16 +198,16 @@ def close_key(number: int) -> bytes:
     return digest(f"close {number}")
 
 
-def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) -> None:
-    """Close the questions on the `desk` that have their answers or have waited too long; `names` of the people.
+def close_due(batch: RecordBatch, names: dict[int, str], failures: Mapping[bytes, int]) -> None:
+    """Close the questions in the `batch` that have their answers or have waited too long; `names` of the people.
 
     A question whose answers have made the learner fail before, by its `failures`, is given up: its answers stay in the
     log and train nothing. One that cannot be closed even so stays open. Answers beyond those that a question needs are
     kept as corrections.
     """
-    for question in list(desk.state.open.values()):
+    for question in list(batch.state.open.values()):
         failed = failures.get(close_key(question.number), 0) if failures else 0
-        end = closing(question, desk.now, desk.state.seen, desk.state.settings) if failed < 2 else None
+        end = closing(question, batch.now, batch.state.seen, batch.state.settings) if failed < 2 else None
         if end is None:
             continue
         if failed:
@@ -215,34 +215,34 @@ def close_due(desk: Desk, names: dict[int, str], failures: Mapping[bytes, int]) 
         annotators = [names.get(person, f"person {person}") for person in end.people]
         payload = {"number": question.number, "cause": end.cause, "rows": end.rows, "annotators": annotators}
         try:
-            desk.record("close", payload, SERVICE)
+            batch.record("close", payload, SERVICE)
         except TornError as error:
             raise UnclosedError(question.number, str(error)) from error
         if end.cause == "answered":
-            _keep_others(desk, question, end.people)
+            _keep_others(batch, question, end.people)
 
 
-def _keep_others(desk: Desk, question: OpenQuestion, taught: list[int]) -> None:
-    """Record on the `desk` the answers to a closed `question` of people who are not among those `taught`.
+def _keep_others(batch: RecordBatch, question: OpenQuestion, taught: list[int]) -> None:
+    """Record in the `batch` the answers to a closed `question` of people who are not among those `taught`.
 
     One who has answered again in the same batch, when the answers were enough, has a correction already.
     """
     for person, response in question.responses.items():
         if response.status != "submitted" or person in taught:
             continue
-        given = desk.last_response(question.number, person)
+        given = batch.last_response(question.number, person)
         if given is not None and given.entry.kind != "correction":
-            desk.record("correction", {**given.entry.payload, "revision": response.revision + 1}, SERVICE)
+            batch.record("correction", {**given.entry.payload, "revision": response.revision + 1}, SERVICE)
 
 
-def _sample_payload(desk: Desk, sample: Facts, place: int) -> Facts:
+def _sample_payload(batch: RecordBatch, sample: Facts, place: int) -> Facts:
     """Return the payload of one `sample`, the `place`-th of its request; DataError names the place."""
     try:
-        cells = desk.state.cells(sample["x"])
-        source = sample.get("source") or _source_of(desk.state, cells)
+        cells = batch.state.cells(sample["x"])
+        source = sample.get("source") or _source_of(batch.state, cells)
         payload = {"x": cells, **_given({"id": sample.get("id"), "at": sample.get("at"), "source": source})}
         if sample.get("y") is not None:
-            payload["y"] = desk.state.read_labels(sample["y"])
+            payload["y"] = batch.state.read_labels(sample["y"])
     except DataError as error:
         raise PlacedError(f"/samples/{place}", str(error)) from None
     return payload
@@ -277,24 +277,24 @@ def _check_same_sample(payload: Facts, known: Record | None) -> None:
         )
 
 
-def _respond(desk: Desk, number: int, kind: str, facts: Facts, origin: Origin) -> Facts:
+def _respond(batch: RecordBatch, number: int, kind: str, facts: Facts, origin: Origin) -> Facts:
     """Record a response of this `kind` to question `number`, or a correction where the question is closed.
 
     `saw_prediction` is recorded with it: whether the person of `origin` could see what the model predicts.
     """
-    question_record(desk, number)
-    person, question = origin.actor_id or 0, desk.state.open.get(number)
-    before = desk.last_response(number, person)
+    question_record(batch, number)
+    person, question = origin.actor_id or 0, batch.state.open.get(number)
+    before = batch.last_response(number, person)
     if before is not None and _same_response(before, kind, facts):
         return _receipt(before.entry.kind, before.entry.outcome, replayed=True)
-    settings, revision = desk.state.settings, 1 if before is None else before.entry.payload["revision"] + 1
+    settings, revision = batch.state.settings, 1 if before is None else before.entry.payload["revision"] + 1
     earlier = None if question is None else question.responses.get(person)
-    is_shown = question is None or (earlier is not None and earlier.is_final(desk.now, settings))
-    if question is None or is_shown or is_answered(question, desk.now, settings):
+    is_shown = question is None or (earlier is not None and earlier.is_final(batch.now, settings))
+    if question is None or is_shown or is_answered(question, batch.now, settings):
         kind = "correction"
     saw = origin.sees_all or not settings.blind or is_shown
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": saw, **facts}
-    return _receipt(kind, desk.record(kind, payload, origin), replayed=False)
+    return _receipt(kind, batch.record(kind, payload, origin), replayed=False)
 
 
 def _same_response(before: Record, kind: str, facts: Facts) -> bool:
@@ -309,9 +309,9 @@ def _receipt(kind: str, outcome: Facts, *, replayed: bool) -> Facts:
     return {"status": status, "late": kind == "correction", "final_at": outcome.get("final_at"), "replayed": replayed}
 
 
-def question_record(desk: Desk, number: int) -> Record:
+def question_record(batch: RecordBatch, number: int) -> Record:
     """Return the record of the sample whose question has this `number`; UnknownError if nothing was asked."""
-    record = desk.sample(number)
+    record = batch.sample(number)
     if record is None or record.entry.outcome["question"] is None:
         raise UnknownError(f"there is no question {number}; questions have the numbers of their samples")
     return record
@@ -322,19 +322,19 @@ def _given(facts: Facts) -> Facts:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def weights_of(desk: Desk, names: list[str]) -> dict[str, Facts]:
-    """Return by name the weight of each annotator in `names` on the `desk`, and whether it was set by hand."""
-    pool = desk.state.learner.annotators
+def weights_of(batch: RecordBatch, names: list[str]) -> dict[str, Facts]:
+    """Return by name the weight of each annotator in `names` in the `batch`, and whether it was set by hand."""
+    pool = batch.state.learner.annotators
     return {name: {"weight": pool.weight(name), "fixed": name in pool.fixed} for name in names}
 
 
-def weigh_annotator(desk: Desk, person: int, name: str, weight: float | None, origin: Origin) -> Facts:
-    """Set the `weight` of a `person` called `name` on the `desk` for `origin`; None: by agreement with others again.
+def weigh_annotator(batch: RecordBatch, person: int, name: str, weight: float | None, origin: Origin) -> Facts:
+    """Set the `weight` of a `person` called `name` in the `batch` for `origin`; None: by agreement with others again.
 
     The same weight again changes nothing.
     """
     if weight is not None and not 0.0 <= weight <= 1.0:
         raise DataError(f"the weight is {weight!r}; it must be from 0 to 1, or null to take it from agreements")
-    if desk.state.learner.annotators.fixed.get(name) != weight:
-        desk.record("annotator.weighted", {"person": person, "annotator": name, "weight": weight}, origin)
-    return weights_of(desk, [name])[name]
+    if batch.state.learner.annotators.fixed.get(name) != weight:
+        batch.record("annotator.weighted", {"person": person, "annotator": name, "weight": weight}, origin)
+    return weights_of(batch, [name])[name]

@@ -10,7 +10,7 @@ from evolabel.explain.counterfactuals import Counterfactual
 from evolabel.explain.prediction import Explanation
 from evolabel.server.log.records import Record
 from evolabel.server.log.times import SECOND
-from evolabel.server.project.batch import Desk, without_events
+from evolabel.server.project.batch import RecordBatch, without_events
 from evolabel.server.project.leases import Leases
 from evolabel.server.project.operations import ConflictError, UnknownError
 from evolabel.server.project.questions import Answers, OpenQuestion, needs_another
@@ -21,15 +21,15 @@ WAITING = ("open", "taken", "partly")
 """Statuses of questions that are not closed."""
 
 
-def show_project(desk: Desk) -> Facts:
-    """Return features, labels, settings and counts of the project on the `desk`."""
-    state, bucket = desk.state, desk.state.learner.bucket
+def show_project(batch: RecordBatch) -> Facts:
+    """Return features, labels, settings and counts of the project in the `batch`."""
+    state, bucket = batch.state, batch.state.learner.bucket
     return {
         "features": [feature.facts() for feature in state.features],
         "labels": [label.facts() for label in state.labels],
         "settings": state.settings.facts(),
         "paused": state.paused,
-        "seq": desk.seq,
+        "seq": batch.seq,
         "samples": state.seen,
         "asked": state.n_questions,
         "cost": bucket.asked,
@@ -39,42 +39,42 @@ def show_project(desk: Desk) -> Facts:
     }
 
 
-def show_sample(desk: Desk, number: int, person: int, *, sees_all: bool) -> Facts:
-    """Return sample `number` on the `desk`, without what a `person` may not see yet, who `sees_all` or is blind."""
-    record = desk.sample(number)
+def show_sample(batch: RecordBatch, number: int, person: int, *, sees_all: bool) -> Facts:
+    """Return sample `number` in the `batch`, without what a `person` may not see yet, who `sees_all` or is blind."""
+    record = batch.sample(number)
     if record is None:
         raise UnknownError(f"there is no sample {number}; numbers begin at 1")
-    return shown_sample(desk, record, person, sees_all=sees_all)
+    return shown_sample(batch, record, person, sees_all=sees_all)
 
 
-def shown_sample(desk: Desk, record: Record, person: int, *, sees_all: bool) -> Facts:
-    """Return the sample of a `record` in the log of the `desk`, as `show_sample` does."""
+def shown_sample(batch: RecordBatch, record: Record, person: int, *, sees_all: bool) -> Facts:
+    """Return the sample of a `record` in the log of the `batch`, as `show_sample` does."""
     payload, outcome = record.entry.payload or {}, without_events(record.entry.outcome)
     number = outcome["number"]
-    names = [feature.name for feature in desk.state.features]
+    names = [feature.name for feature in batch.state.features]
     shown: Facts = {"number": number, "at": record.entry.at, "x": dict(zip(names, payload.get("x", []), strict=False))}
     shown |= {key: payload[key] for key in ("id", "source") if key in payload}
-    if not sees_all and not may_see(desk, number, person):
+    if not sees_all and not may_see(batch, number, person):
         return {**shown, "question": _asked(outcome), "hidden": True}
     return {**shown, **outcome, "hidden": False}
 
 
-def may_see(desk: Desk, number: int, person: int) -> bool:
-    """Return whether a `person` at the `desk` may see the prediction of sample `number`, and the answers of others.
+def may_see(batch: RecordBatch, number: int, person: int) -> bool:
+    """Return whether a `person` in the `batch` may see the prediction of sample `number`, and the answers of others.
 
     In a blind project that is so once the question is closed or the person's own answer is final.
     """
-    question = desk.state.open.get(number)
-    if not desk.state.settings.blind or question is None:
+    question = batch.state.open.get(number)
+    if not batch.state.settings.blind or question is None:
         return True
     own = question.responses.get(person)
-    return own is not None and own.is_final(desk.now, desk.state.settings)
+    return own is not None and own.is_final(batch.now, batch.state.settings)
 
 
 def list_questions(
-    desk: Desk, leases: Leases, person: int, limit: int, *, status: str | None = None, after: int = 0
+    batch: RecordBatch, leases: Leases, person: int, limit: int, *, status: str | None = None, after: int = 0
 ) -> Facts:
-    """Return at most `limit` open questions of the `desk`, freshest first, and whether a `person` has answered each.
+    """Return at most `limit` open questions of the `batch`, freshest first, and whether a `person` has answered each.
 
     Each has its status, by the `leases`. With a `status`, those with numbers above `after`, by number, and `next`.
     """
@@ -85,11 +85,11 @@ def list_questions(
             "at": q.at,
             "needed": q.needed,
             "answered": person in q.responses,
-            "status": "taken" if leases.is_taken(q.number, desk.now) else "partly" if needs_another(q) else "open",
+            "status": "taken" if leases.is_taken(q.number, batch.now) else "partly" if needs_another(q) else "open",
         }
-        for q in desk.state.open.values()
+        for q in batch.state.open.values()
     ]
-    shown: Facts = {"open": len(desk.state.open)}
+    shown: Facts = {"open": len(batch.state.open)}
     if status is None:
         return {**shown, "questions": sorted(found, key=lambda facts: -facts["number"])[:limit]}
     rest = [facts for facts in found if facts["status"] == status and facts["number"] > after]
@@ -97,79 +97,79 @@ def list_questions(
     return {**shown, "questions": page, "next": page[-1]["number"] if len(rest) > limit else None}
 
 
-def checked_draft(desk: Desk, number: int, answers: Facts) -> Answers:
-    """Return the `answers` of a draft to question `number` on the `desk`; ConflictError if it is closed."""
-    if number not in desk.state.open:
+def checked_draft(batch: RecordBatch, number: int, answers: Facts) -> Answers:
+    """Return the `answers` of a draft to question `number` in the `batch`; ConflictError if it is closed."""
+    if number not in batch.state.open:
         raise _is_closed(number)
-    return desk.state.read_labels(answers) if answers else {}
+    return batch.state.read_labels(answers) if answers else {}
 
 
-def next_question(desk: Desk, leases: Leases, person: int, skipped: Collection[int]) -> Facts | None:
-    """Return the next question on the `desk` for a `person`, with its sample and one of the `leases`, or None.
+def next_question(batch: RecordBatch, leases: Leases, person: int, skipped: Collection[int]) -> Facts | None:
+    """Return the next question in the `batch` for a `person`, with its sample and one of the `leases`, or None.
 
     Those in `skipped` are given back and come last.
     """
-    state = desk.state
+    state = batch.state
     leases.forget(state.open)
     for number in skipped:
         leases.give_back(number, person)
-    question = leases.next_for(person, state.open.values(), desk.now, skipped)
-    return None if question is None else _offered(desk, leases, question, person)
+    question = leases.next_for(person, state.open.values(), batch.now, skipped)
+    return None if question is None else _offered(batch, leases, question, person)
 
 
-def open_question(desk: Desk, leases: Leases, number: int, person: int) -> Facts | None:
-    """Return question `number` on the `desk` for a `person`, with one of the `leases`; None if it cannot be answered.
+def open_question(batch: RecordBatch, leases: Leases, number: int, person: int) -> Facts | None:
+    """Return question `number` in the `batch` for a `person`, with one of the `leases`; None if it cannot be answered.
 
     That is so once it is closed, or while an answer of the person counts.
     """
-    question = desk.state.open.get(number)
+    question = batch.state.open.get(number)
     if question is None or person in question.responses:
         return None
-    return _offered(desk, leases, question, person)
+    return _offered(batch, leases, question, person)
 
 
-def asked_labels(desk: Desk, number: int) -> list[str]:
-    """Return the labels that question `number` on the `desk` asks about; none once it is closed."""
-    question = desk.state.open.get(number)
+def asked_labels(batch: RecordBatch, number: int) -> list[str]:
+    """Return the labels that question `number` in the `batch` asks about; none once it is closed."""
+    question = batch.state.open.get(number)
     return [] if question is None else list(question.labels)
 
 
-def is_held(desk: Desk, number: int, person: int) -> bool:
-    """Return whether the answer of a `person` to question `number` on the `desk` can still be taken back."""
-    question = desk.state.open.get(number)
+def is_held(batch: RecordBatch, number: int, person: int) -> bool:
+    """Return whether the answer of a `person` to question `number` in the `batch` can still be taken back."""
+    question = batch.state.open.get(number)
     own = None if question is None else question.responses.get(person)
-    return own is not None and not own.is_final(desk.now, desk.state.settings)
+    return own is not None and not own.is_final(batch.now, batch.state.settings)
 
 
-def may_see_effect(desk: Desk, number: int, person: int) -> bool:
-    """Return whether a `person` may see what question `number` on the `desk` changes: once it is closed or answered.
+def may_see_effect(batch: RecordBatch, number: int, person: int) -> bool:
+    """Return whether a `person` may see what question `number` in the `batch` changes: once it is closed or answered.
 
     UnknownError if nothing was asked.
     """
-    record = desk.sample(number)
+    record = batch.sample(number)
     if record is None or record.entry.outcome["question"] is None:
         raise UnknownError(f"there is no question {number}; questions have the numbers of their samples")
-    question = desk.state.open.get(number)
+    question = batch.state.open.get(number)
     return question is None or person in question.responses
 
 
-def waiting_for(desk: Desk, person: int) -> int:
-    """Return how many open questions on the `desk` a `person` has not answered."""
-    return sum(person not in question.responses for question in desk.state.open.values())
+def waiting_for(batch: RecordBatch, person: int) -> int:
+    """Return how many open questions in the `batch` a `person` has not answered."""
+    return sum(person not in question.responses for question in batch.state.open.values())
 
 
-def _offered(desk: Desk, leases: Leases, question: OpenQuestion, person: int) -> Facts:
+def _offered(batch: RecordBatch, leases: Leases, question: OpenQuestion, person: int) -> Facts:
     """Return `question` with its sample and a new lease for a `person`."""
-    lease = renew_lease(desk, leases, question.number, person)
-    sample = show_sample(desk, question.number, person, sees_all=False)
-    return {**sample, **_question(desk, question), **lease, "waiting": waiting_for(desk, person)}
+    lease = renew_lease(batch, leases, question.number, person)
+    sample = show_sample(batch, question.number, person, sees_all=False)
+    return {**sample, **_question(batch, question), **lease, "waiting": waiting_for(batch, person)}
 
 
-def renew_lease(desk: Desk, leases: Leases, number: int, person: int) -> Facts:
-    """Keep question `number` of the `desk` for a `person` in the `leases`; ConflictError if it is closed."""
-    if number not in desk.state.open:
+def renew_lease(batch: RecordBatch, leases: Leases, number: int, person: int) -> Facts:
+    """Keep question `number` of the `batch` for a `person` in the `leases`; ConflictError if it is closed."""
+    if number not in batch.state.open:
         raise _is_closed(number)
-    until = desk.now + desk.state.settings.lease_seconds * SECOND
+    until = batch.now + batch.state.settings.lease_seconds * SECOND
     leases.renew(number, person, until)
     return {"lease_until": until}
 
@@ -178,9 +178,9 @@ def _is_closed(number: int) -> ConflictError:
     return ConflictError("question-closed", f"question {number} is closed or was never asked; ask for the next one")
 
 
-def _question(desk: Desk, question: OpenQuestion) -> Facts:
+def _question(batch: RecordBatch, question: OpenQuestion) -> Facts:
     """Return what an annotator is asked, with the reason for each label."""
-    record = desk.sample(question.number)
+    record = batch.sample(question.number)
     asked = {} if record is None else record.entry.outcome["question"]
     return {"question": {"labels": question.labels, "reasons": asked.get("reasons", {})}, "asked_at": question.at}
 

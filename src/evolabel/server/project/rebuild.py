@@ -18,7 +18,7 @@ from evolabel.errors import DataError, EvolabelError
 from evolabel.server.log.canonical import canonical
 from evolabel.server.log.records import FIRST_CHAIN, Record, find_kinds, read_records
 from evolabel.server.people.people import names_of
-from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.batch import Origin, RecordBatch
 from evolabel.server.project.learner_changes import (
     NEW_MODEL_KINDS,
     REBUILT,
@@ -68,15 +68,15 @@ class StateBeside:
             if worker.head.seq - self.seq <= RECORDS_A_SECOND:
                 return
 
-    def at_end(self, desk: Desk, what: str) -> tuple[Self, bytes]:
-        """Return a copy that has followed the log up to the end of the `desk`, and the bytes of its learner.
+    def at_end(self, batch: RecordBatch, what: str) -> tuple[Self, bytes]:
+        """Return a copy that has followed the log up to the end of the `batch`, and the bytes of its learner.
 
         It is a copy, because the worker asks again if another job of the batch breaks. ConflictError, named after
         `what` is done, if it has other questions or counts than the live state.
         """
         made = copy.deepcopy(self)
-        made.follow(desk.behind(made.seq, made.chain))
-        if made.state is None or canonical(made.state.facts()) != canonical(desk.state.facts()):
+        made.follow(batch.behind(made.seq, made.chain))
+        if made.state is None or canonical(made.state.facts()) != canonical(batch.state.facts()):
             raise ConflictError(f"{what}-differs", "the log gives other questions or counts than the live project has")
         return made, made.state.learner.to_bytes()
 
@@ -240,12 +240,12 @@ def rebuild_model(worker: Worker, plan: RebuildPlan, origin: Origin) -> Facts:
     with worker.reading() as connection:
         beside = RebuildBeside(Amendments(connection, worker.project.id, plan))
     beside.catch_up(worker)
-    return dict(worker.call(lambda desk: _take_over(desk, beside, plan, origin)))
+    return dict(worker.call(lambda batch: _take_over(batch, beside, plan, origin)))
 
 
-def _take_over(desk: Desk, beside: RebuildBeside, plan: RebuildPlan, origin: Origin) -> Facts:
-    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`."""
-    made, data = beside.at_end(desk, "rebuild")
+def _take_over(batch: RecordBatch, beside: RebuildBeside, plan: RebuildPlan, origin: Origin) -> Facts:
+    """Let the state in the `batch` have the learner of `beside`, and record it for `origin`."""
+    made, data = beside.at_end(batch, "rebuild")
     payload = {
         "hash": blob_hash(data),
         "cause": plan.cause,
@@ -255,5 +255,5 @@ def _take_over(desk: Desk, beside: RebuildBeside, plan: RebuildPlan, origin: Ori
         "seq": made.seq,
         "left_out": made.left_out,
     }
-    desk.snapshot = True
-    return desk.record(REBUILT, payload, origin, file=data)
+    batch.snapshot = True
+    return batch.record(REBUILT, payload, origin, file=data)

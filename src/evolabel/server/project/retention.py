@@ -12,7 +12,7 @@ from evolabel.server.log.archive import (
     last_archivable,
     write_archive,
 )
-from evolabel.server.log.writer import Pen
+from evolabel.server.log.writer import LogWriter
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.worker import Worker
 
@@ -21,10 +21,10 @@ _CLEARED = 5000  # records at once, so that requests wait for a moment only
 logger = logging.getLogger("evolabel.server")
 
 
-def archive_old(worker: Worker, pen: Pen, folder: Path, before: int) -> int:
+def archive_old(worker: Worker, writer: LogWriter, folder: Path, before: int) -> int:
     """Move the payloads of samples of `worker` from the time `before` to files in `folder`; return how many files.
 
-    Each file is on the disk and named by a record `redacted` before `pen` removes its payloads from the log; what a
+    Each file is on the disk and named by a record `redacted` before `writer` removes its payloads from the log; what a
     crash has left is removed by the next call.
     """
     project = worker.project
@@ -37,21 +37,21 @@ def archive_old(worker: Worker, pen: Pen, folder: Path, before: int) -> int:
         with worker.reading() as connection:
             file = write_archive(connection, (project.id, project.slug), first, end, folder)
         payload = {"first_seq": first, "last_seq": end, "archive": file.name, "hash": file.hash, "reason": "retention"}
-        worker.call(lambda desk, payload=payload: desk.record(REDACTED, payload, Origin()))  # type: ignore[misc]
+        worker.call(lambda batch, payload=payload: batch.record(REDACTED, payload, Origin()))  # type: ignore[misc]
         ranges.append((first, end))
         first = end + 1
     for begin, end in ranges:
         for part in range(begin, end + 1, _CLEARED):
-            with pen.transaction() as connection:
+            with writer.transaction() as connection:
                 clear_payloads(connection, project.id, part, min(part + _CLEARED - 1, end))
     return len(ranges) - n_before
 
 
-def archive_all(workers: list[Worker], pen: Pen, folder: Path, before: int) -> None:
-    """Call `archive_old` for each of `workers`, with `pen`, `folder` and `before`; what fails is logged."""
+def archive_all(workers: list[Worker], writer: LogWriter, folder: Path, before: int) -> None:
+    """Call `archive_old` for each of `workers`, with `writer`, `folder` and `before`; what fails is logged."""
     for worker in workers:
         try:
-            if n := archive_old(worker, pen, folder, before):
+            if n := archive_old(worker, writer, folder, before):
                 logger.info("old payloads went to %d files in %s", n, folder, extra={"project": worker.project.slug})
         except (EvolabelError, OSError) as error:
             logger.error("old payloads stay in the log: %s", error, extra={"project": worker.project.slug})

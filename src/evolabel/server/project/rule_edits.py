@@ -15,7 +15,7 @@ from evolabel.errors import DataError, EvolabelError
 from evolabel.server.log.records import Record, find_kinds
 from evolabel.server.log.snapshots import read_snapshot, snapshot_seals
 from evolabel.server.people.people import names_of
-from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.batch import Origin, RecordBatch
 from evolabel.server.project.learner_changes import (
     NEW_MODEL_KINDS,
     REBUILT,
@@ -60,35 +60,35 @@ class LaterActsError(ConflictError):
         self.acts = acts
 
 
-def act(desk: Desk, kind: str, payload: Facts, origin: Origin, last_act: int | None = None) -> Facts:
-    """Record on the `desk` the act of this `kind` and `payload` by `origin`, and return it.
+def act(batch: RecordBatch, kind: str, payload: Facts, origin: Origin, last_act: int | None = None) -> Facts:
+    """Record in the `batch` the act of this `kind` and `payload` by `origin`, and return it.
 
     `last_act` is the act after which the person has read the rules; MovedError if another one followed.
     """
-    if origin.key is not None and (known := desk.by_key(origin.key)):
+    if origin.key is not None and (known := batch.by_key(origin.key)):
         check_same_body(known, origin)
         return {**shown_act(known[0]), "replayed": True}
-    if last_act is not None and last_act != (now := last_act_of(desk)):
+    if last_act is not None and last_act != (now := last_act_of(batch)):
         raise MovedError(f"the rules were changed by record {now} since you have read them; read them again")
-    try_act(desk.state.learner, kind, payload)
-    desk.record(kind, payload, origin)
-    return shown_act(Record(desk.seq, desk.entries[-1], b""))
+    try_act(batch.state.learner, kind, payload)
+    batch.record(kind, payload, origin)
+    return shown_act(Record(batch.seq, batch.entries[-1], b""))
 
 
-def prepare_act(desk: Desk, kind: str, payload: Facts, origin: Origin) -> None:
-    """Check an act of this `kind` and `payload`, and let a snapshot follow the batch of the `desk` if it needs one.
+def prepare_act(batch: RecordBatch, kind: str, payload: Facts, origin: Origin) -> None:
+    """Check an act of this `kind` and `payload`, and let a snapshot follow the batch of the `batch` if it needs one.
 
     An act of `origin` that is known by its key needs none.
     """
-    if origin.key is not None and desk.by_key(origin.key):
+    if origin.key is not None and batch.by_key(origin.key):
         return
-    try_act(desk.state.learner, kind, payload)
-    desk.snapshot = desk.snapshot or kind in BY_REPLAY
+    try_act(batch.state.learner, kind, payload)
+    batch.snapshot = batch.snapshot or kind in BY_REPLAY
 
 
-def last_act_of(desk: Desk) -> int:
-    """Return the number of the last record by which a person has changed the rules on the `desk`, or the model."""
-    return desk.last_seq_of(UNDO_KINDS)
+def last_act_of(batch: RecordBatch) -> int:
+    """Return the number of the last record by which a person has changed the rules in the `batch`, or the model."""
+    return batch.last_seq_of(UNDO_KINDS)
 
 
 def shown_act(record: Record) -> Facts:
@@ -149,18 +149,18 @@ def _builds_on(later: Record, act: Record, way: str) -> bool:
     return before["rule"] in rules and bool(aspects & _ASPECTS[act.entry.kind])
 
 
-def undo_by_inverse(desk: Desk, seq: int, origin: Origin) -> Facts:
-    """Undo act `seq` on the `desk` for `origin` by its inverse, and return the record of that."""
-    plan = plan_undo(desk.of_kinds(UNDO_KINDS), seq)
+def undo_by_inverse(batch: RecordBatch, seq: int, origin: Origin) -> Facts:
+    """Undo act `seq` in the `batch` for `origin` by its inverse, and return the record of that."""
+    plan = plan_undo(batch.of_kinds(UNDO_KINDS), seq)
     if plan.way != "inverse":
         raise DataError(f"act {seq} is undone by replay, not by an inverse")
     inverse = plan.act.entry.outcome["inverse"]
-    conditions = conditions_of(desk.state.learner, inverse)
+    conditions = conditions_of(batch.state.learner, inverse)
     payload = {"seq": seq, "way": "inverse", "inverse": inverse, "conditions": conditions}
-    try_act(desk.state.learner, UNDONE, payload)
-    desk.record(UNDONE, payload, origin)
-    desk.snapshot = True
-    return shown_act(Record(desk.seq, desk.entries[-1], b""))
+    try_act(batch.state.learner, UNDONE, payload)
+    batch.record(UNDONE, payload, origin)
+    batch.snapshot = True
+    return shown_act(Record(batch.seq, batch.entries[-1], b""))
 
 
 class UndoBeside(StateBeside):
@@ -246,18 +246,18 @@ def undo_act(worker: Worker, seq: int, origin: Origin) -> Facts:
     with worker.reading() as connection:
         plan = plan_undo(find_kinds(connection, project, UNDO_KINDS), seq)
         if plan.way == "inverse":
-            return dict(worker.call(lambda desk: undo_by_inverse(desk, seq, origin)))
+            return dict(worker.call(lambda batch: undo_by_inverse(batch, seq, origin)))
         beside = UndoBeside(connection, project, plan)
     beside.catch_up(worker)
-    return dict(worker.call(lambda desk: _take_over(desk, beside, origin)))
+    return dict(worker.call(lambda batch: _take_over(batch, beside, origin)))
 
 
-def _take_over(desk: Desk, beside: UndoBeside, origin: Origin) -> Facts:
-    """Let the state on the `desk` have the learner of `beside`, and record it for `origin`."""
-    plan = plan_undo(desk.of_kinds(UNDO_KINDS), beside.plan.act.seq)
+def _take_over(batch: RecordBatch, beside: UndoBeside, origin: Origin) -> Facts:
+    """Let the state in the `batch` have the learner of `beside`, and record it for `origin`."""
+    plan = plan_undo(batch.of_kinds(UNDO_KINDS), beside.plan.act.seq)
     if plan[1:] != beside.plan[1:]:
         raise ConflictError("later-acts", "another act was undone in the meantime; undo this one again")
-    data = beside.at_end(desk, "undo")[1]
-    desk.record(UNDONE, {"seq": plan.act.seq, "way": "replay", "hash": blob_hash(data)}, origin, file=data)
-    desk.snapshot = True
-    return shown_act(Record(desk.seq, desk.entries[-1], b""))
+    data = beside.at_end(batch, "undo")[1]
+    batch.record(UNDONE, {"seq": plan.act.seq, "way": "replay", "hash": blob_hash(data)}, origin, file=data)
+    batch.snapshot = True
+    return shown_act(Record(batch.seq, batch.entries[-1], b""))

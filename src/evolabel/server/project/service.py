@@ -20,7 +20,7 @@ from evolabel.server.log.migrate import prepare_tables
 from evolabel.server.log.projects import Project, find_project, insert_project, list_projects
 from evolabel.server.log.records import NewRecord, Record
 from evolabel.server.log.times import DAY
-from evolabel.server.log.writer import NotWriterError, Pen, StoreError, reading
+from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, reading
 from evolabel.server.people.membership import Sender, audit_act
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.counters import Metrics
@@ -89,14 +89,14 @@ class Service:
         self.limits = limits
         self.metrics = Metrics()
         self._retention = retention
-        self.pen = Pen(url, checkpoint=checkpoint)
+        self.writer = LogWriter(url, checkpoint=checkpoint)
         try:
-            if self.pen.acquire():
+            if self.writer.acquire():
                 self._make_tables()
             elif url.get_backend_name() == "sqlite":
                 raise NotWriterError(f"another process serves {url.database}; stop it first, or use its address")
         except BaseException:
-            self.pen.close()
+            self.writer.close()
             raise
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
@@ -116,7 +116,7 @@ class Service:
         Without `wait` this returns at once. While another process writes to a PostgreSQL database, this one is the
         standby: it takes over when the other one ends or hangs.
         """
-        if self.pen.is_writer:
+        if self.writer.is_writer:
             self._begin_all()
         else:
             logger.info("standby: another process writes to the database")
@@ -128,7 +128,7 @@ class Service:
 
     def start_one(self, slug: str) -> None:
         """Make the state of project `slug` alone, for a command; NotWriterError while a service runs."""
-        if not self.pen.is_writer:
+        if not self.writer.is_writer:
             raise NotWriterError("a service runs on this database; stop it first, or use its address")
         with reading(self.reader) as connection:
             project = find_project(connection, slug)
@@ -166,16 +166,16 @@ class Service:
     @property
     def is_writer(self) -> bool:
         """Whether this process writes to the database and has a worker for every project in it."""
-        return self.pen.is_writer and self._begun_term == self.pen.term
+        return self.writer.is_writer and self._begun_term == self.writer.term
 
     def _keep_writing(self) -> None:
         """Keep the connection alive while this process is the writer, else try to become it."""
-        while not self._stopped.wait(_PING_SECONDS if self.pen.is_writer else _TRY_SECONDS):
+        while not self._stopped.wait(_PING_SECONDS if self.writer.is_writer else _TRY_SECONDS):
             try:
-                self.pen.ping()
-                if not self.pen.acquire():
+                self.writer.ping()
+                if not self.writer.acquire():
                     self._follow_all()
-                elif self._begun_term != self.pen.term:
+                elif self._begun_term != self.writer.term:
                     self._make_tables()
                     self._begin_all()
                 elif self._followers and not any(thread.is_alive() for thread in self._beginners):
@@ -194,13 +194,13 @@ class Service:
                 logger.info("head of the log: %s", worker.head.chain.hex(), extra=facts)
             if self._retention is not None:
                 before = time.time_ns() // 1000 - self._retention.days * DAY
-                archive_all(workers, self.pen, self._retention.folder, before)
+                archive_all(workers, self.writer, self._retention.folder, before)
             if self._stopped.wait(_HOUR_SECONDS):
                 return
 
     def _begin_all(self) -> None:
         """Begin the workers of all projects that have none or a refused one, in a few threads."""
-        term, waiting = self.pen.term, SimpleQueue[Worker]()
+        term, waiting = self.writer.term, SimpleQueue[Worker]()
         with self._turn:
             with reading(self.reader) as connection:
                 projects = list_projects(connection)
@@ -208,7 +208,7 @@ class Service:
                 worker = self.workers.get(project.slug)
                 if worker is None:
                     self.workers[project.slug] = worker = Worker(
-                        project, self.pen, self.reader, self.limits, metrics=self.metrics
+                        project, self.writer, self.reader, self.limits, metrics=self.metrics
                     )
                 elif not worker.refusal:
                     continue
@@ -250,7 +250,7 @@ class Service:
             found = dict(self._followers)
             for project in list_projects(connection):
                 if project.slug not in found and not self._stopped.is_set():
-                    follower = Follower(project, self.pen, self.reader, self.limits)
+                    follower = Follower(project, self.writer, self.reader, self.limits)
                     follower.follow(self._reads_log)
                     found[project.slug] = follower
             self._followers = found
@@ -280,7 +280,7 @@ class Service:
             worker.stop(max(deadline - time.monotonic(), 0.0))
         event.listen(self.reader, "checkin", _close)  # of readers that end later
         self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log
-        self.pen.close()
+        self.writer.close()
 
     def create_project(self, new: NewProject, actor_id: int | None = None) -> Project:
         """Make a `new` project, for which the person `actor_id` has asked, and return it.
@@ -301,11 +301,11 @@ class Service:
         at = time.time_ns() // 1000
         entry = NewRecord("project.created", payload, {"seal": state.seal()}, at, actor_id)
         with self._turn:
-            with self.pen.transaction() as connection:
+            with self.writer.transaction() as connection:
                 if find_project(connection, slug) is not None:
                     raise StateError(f"there is a project {slug!r} already; choose another name")
                 project = insert_project(connection, slug, title or slug, at)
-                head = self.pen.append(connection, project.id, project.head, [entry])
+                head = self.writer.append(connection, project.id, project.head, [entry])
                 derive.write(connection, project.id, [Record(head.seq, entry, b"")])
             project = project._replace(head=head)
             self._begin(project)
@@ -327,7 +327,7 @@ class Service:
 
         def run() -> None:
             try:
-                with self.pen.transaction() as connection:
+                with self.writer.transaction() as connection:
                     audit_act(connection, f"{what}-begun", slug, sender, **detail)
                 change()
             except Exception as error:
@@ -343,14 +343,14 @@ class Service:
         cause = str(error) if is_known else f"{type(error).__name__}: {error}"
         logger.error("%s of the model of %s failed: %s", what, slug, cause, exc_info=not is_known)
         try:
-            worker.call(lambda desk: desk.record(f"{what}.failed", {"error": cause}, Origin(sender.person_id)))
-            with self.pen.transaction() as connection:
+            worker.call(lambda batch: batch.record(f"{what}.failed", {"error": cause}, Origin(sender.person_id)))
+            with self.writer.transaction() as connection:
                 audit_act(connection, f"{what}-failed", slug, sender, error=cause)
         except EvolabelError as lost:  # the service stops, or the database is gone
             logger.error("'%s-failed' of %r is missing in the audit table: %s", what, slug, lost)
 
     def _worker(self, project: Project) -> Worker:
-        return Worker(project, self.pen, self.reader, self.limits, metrics=self.metrics)
+        return Worker(project, self.writer, self.reader, self.limits, metrics=self.metrics)
 
     def _begin(self, project: Project, cause: str = "start") -> None:
         worker = self._worker(project)
@@ -358,7 +358,7 @@ class Service:
         self.workers[project.slug] = worker
 
     def _make_tables(self) -> None:
-        with self.pen.transaction() as connection:
+        with self.writer.transaction() as connection:
             prepare_tables(connection)
 
 

@@ -8,7 +8,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.active.storage import classifier_in
 from evolabel.errors import DataError
-from evolabel.server.project.batch import Desk, Origin
+from evolabel.server.project.batch import Origin, RecordBatch
 from evolabel.server.project.learner_changes import (
     REPLACED,
     Columns,
@@ -40,29 +40,29 @@ class Fitted(NamedTuple):
     labels: list[str]
 
 
-def add_history(desk: Desk, rows: Sequence[Facts], origin: Origin) -> Facts:
-    """Keep `rows` of `origin`, each with `x` and `y`, for a fit of the project on the `desk`; none is predicted.
+def add_history(batch: RecordBatch, rows: Sequence[Facts], origin: Origin) -> Facts:
+    """Keep `rows` of `origin`, each with `x` and `y`, for a fit of the project in the `batch`; none is predicted.
 
     The same request again changes nothing.
     """
-    if origin.key is not None and (known := desk.by_key(origin.key)):
+    if origin.key is not None and (known := batch.by_key(origin.key)):
         check_same_body(known, origin)
         return dict(known[0].entry.outcome)
-    _check_untrained(desk.state.learner)
-    if len(desk.state.history) + len(rows) > MOST_HISTORY:
+    _check_untrained(batch.state.learner)
+    if len(batch.state.history) + len(rows) > MOST_HISTORY:
         raise ConflictError("too-much-history", f"a history has at most {MOST_HISTORY} rows; send the newest")
     read = []
     for place, row in enumerate(rows):
         try:
-            read.append({"x": desk.state.cells(row["x"]), "y": desk.state.read_labels(row["y"])})
+            read.append({"x": batch.state.cells(row["x"]), "y": batch.state.read_labels(row["y"])})
         except DataError as error:
             raise PlacedError(f"/rows/{place}", str(error)) from None
-    return desk.record("history", {"rows": read}, origin)
+    return batch.record("history", {"rows": read}, origin)
 
 
-def plan_fit(desk: Desk) -> FitPlan:
-    """Return what a fit to the history of the project on the `desk` needs; ConflictError if there is no history."""
-    state = desk.state
+def plan_fit(batch: RecordBatch) -> FitPlan:
+    """Return what a fit to the history of the project in the `batch` needs; ConflictError if there is no history."""
+    state = batch.state
     _check_untrained(state.learner)
     if len(state.history) < _LEAST_ROWS:
         raise ConflictError(
@@ -79,13 +79,13 @@ def fit_planned(plan: FitPlan) -> Fitted:
     return Fitted(classifier, len(plan.state.history), plan.state.label_names)
 
 
-def take_fitted(desk: Desk, fitted: Fitted, origin: Origin) -> Facts:
-    """Go on with a `fitted` classifier on the `desk`, by order of `origin`; ConflictError if something came between."""
-    _check_untrained(desk.state.learner)
-    if (len(desk.state.history), desk.state.label_names) != fitted[1:]:
+def take_fitted(batch: RecordBatch, fitted: Fitted, origin: Origin) -> Facts:
+    """Go on with a `fitted` classifier in the `batch`, by order of `origin`; ConflictError if others came between."""
+    _check_untrained(batch.state.learner)
+    if (len(batch.state.history), batch.state.label_names) != fitted[1:]:
         raise ConflictError("model-moved", "rows or labels were added during the fit; fit again")
-    desk.state.prepared = fitted.classifier
-    return desk.record("fitted", {"rows": fitted.rows}, origin)
+    batch.state.prepared = fitted.classifier
+    return batch.record("fitted", {"rows": fitted.rows}, origin)
 
 
 def check_model(learner: ActiveLearner, data: bytes) -> None:
@@ -93,17 +93,17 @@ def check_model(learner: ActiveLearner, data: bytes) -> None:
     learner.replace_classifier(classifier_in(data, "the file"))
 
 
-def replace_model(desk: Desk, data: bytes, origin: Origin) -> Facts:
-    """Go on with the classifier in `data`, checked before, on the `desk`; counts and questions stay."""
-    check_model_labels(desk, data)
+def replace_model(batch: RecordBatch, data: bytes, origin: Origin) -> Facts:
+    """Go on with the classifier in `data`, checked before, in the `batch`; counts and questions stay."""
+    check_model_labels(batch, data)
     payload = {"hash": blob_hash(data), "versions": versions()}
-    return desk.record(REPLACED, payload, origin, file=data)
+    return batch.record(REPLACED, payload, origin, file=data)
 
 
-def check_model_labels(desk: Desk, data: bytes) -> None:
-    """Raise DataError unless the classifier in `data` has the labels of the project on the `desk`."""
+def check_model_labels(batch: RecordBatch, data: bytes) -> None:
+    """Raise DataError unless the classifier in `data` has the labels of the project in the `batch`."""
     classifier = classifier_in(data, "the file")
-    if classifier.inner.label_names != desk.state.label_names:
+    if classifier.inner.label_names != batch.state.label_names:
         raise DataError("the model has other labels than the project; train it on those of the project")
 
 

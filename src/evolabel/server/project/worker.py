@@ -24,9 +24,9 @@ from evolabel.server.log.projects import Project, next_epoch
 from evolabel.server.log.records import Head, NewRecord, Record, store_blob
 from evolabel.server.log.snapshots import ACT, failures_of, store_failure
 from evolabel.server.log.times import SECOND
-from evolabel.server.log.writer import NotWriterError, Pen, StoreError, crash_point, reading
+from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, crash_point, reading
 from evolabel.server.people.people import names_of
-from evolabel.server.project.batch import Desk, TornError
+from evolabel.server.project.batch import RecordBatch, TornError
 from evolabel.server.project.copies import SnapshotWriter, StateView
 from evolabel.server.project.counters import Metrics, WorkerCounters
 from evolabel.server.project.effects import Effects
@@ -35,7 +35,7 @@ from evolabel.server.project.jobs import (
     BusyError,
     Job,
     JobQueue,
-    Verb,
+    Operation,
     as_busy,
     cannot_apply,
     may_be_of_one_job,
@@ -63,7 +63,7 @@ class Worker:
     Parameters
     ----------
     project : Project
-    pen : Pen
+    writer : LogWriter
         The writing connection, shared by all projects.
     reader : Engine
         Connections that read what was committed.
@@ -77,7 +77,7 @@ class Worker:
     def __init__(
         self,
         project: Project,
-        pen: Pen,
+        writer: LogWriter,
         reader: Engine,
         limits: ServiceLimits = DEFAULT_LIMITS,
         clock: Callable[[], int] | None = None,
@@ -94,8 +94,8 @@ class Worker:
         self.counters = WorkerCounters(metrics or Metrics(), project.slug)
         self.feed = Feed()
         self.view = StateView(self.submit)
-        self.effects = Effects(project.id, self.view, reader, pen, lambda: len(self._queue) > _BUSY_JOBS)
-        self._pen = pen
+        self.effects = Effects(project.id, self.view, reader, writer, lambda: len(self._queue) > _BUSY_JOBS)
+        self._writer = writer
         self._reader = reader
         self._clock = clock or _now
         self._last_at = 0
@@ -103,7 +103,7 @@ class Worker:
         self._names: dict[int, str] = {}
         self._limits = limits
         self._queue = JobQueue(limits.queue)
-        self._snapshots = SnapshotWriter(project.id, pen)
+        self._snapshots = SnapshotWriter(project.id, writer)
         self._version = canonical(versions())
         self._thread = threading.Thread(target=self._run, name=f"worker-{project.slug}", daemon=True)
 
@@ -115,22 +115,22 @@ class Worker:
         self._thread.start()
         self.effects.start()
 
-    def submit(self, verb: Verb, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
-        """Queue `verb`, which brings this many `rows`, and return the future of its result.
+    def submit(self, operation: Operation, rows: int = 1, body_hash: bytes | None = None) -> "Future[Any]":
+        """Queue `operation`, which brings this many `rows`, and return the future of its result.
 
         `body_hash` is that of its request.
 
         BusyError if too many jobs wait or the worker stops; the future has one if the project cannot be served.
         """
-        job = Job(verb, rows, body_hash, Future())
+        job = Job(operation, rows, body_hash, Future())
         self._queue.put(job)
         if self.refusal:
             self.refuse(self.refusal)
         return job.result
 
-    def call(self, verb: Verb) -> Any:
-        """Return the result of `verb` after it was committed; for threads that may wait."""
-        return self.submit(verb).result()
+    def call(self, operation: Operation) -> Any:
+        """Return the result of `operation` after it was committed; for threads that may wait."""
+        return self.submit(operation).result()
 
     def reading(self) -> "AbstractContextManager[Connection]":
         """Return a connection that reads what was committed."""
@@ -219,14 +219,14 @@ class Worker:
 
     def _serve(self, jobs: list[Job]) -> None:
         """Apply `jobs`, commit what they recorded, then give them their results."""
-        if self.state is None or self._term != self._pen.term:
+        if self.state is None or self._term != self._writer.term:
             self._recover()
         while True:
             try:
                 with reading(self._reader) as log:
-                    desk = self._desk(log)
+                    batch = self._batch(log)
                     begin = time.perf_counter()
-                    results = self._apply(desk, jobs)
+                    results = self._apply(batch, jobs)
                 self.counters.add_batch(time.perf_counter() - begin)
                 break
             except _BrokenError as broken:
@@ -234,39 +234,39 @@ class Worker:
                 self._count_failure(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
-        records = self._commit(desk.entries, desk.files)
-        if any(entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for entry in desk.entries):
+        records = self._commit(batch.entries, batch.files)
+        if any(entry.kind in (*RULE_KINDS, *MODEL_KINDS, UNDONE) for entry in batch.entries):
             self.view.forget()
-        self.view.after_commit(desk.state, self.head.seq)
+        self.view.after_commit(batch.state, self.head.seq)
         self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
             job.settle(result)
-        self.feed.publish(records, desk.state)
+        self.feed.publish(records, batch.state)
         self._store_leases()
-        self._snapshot_if_due(desk)
+        self._snapshot_if_due(batch)
 
-    def _desk(self, log: Any) -> Desk:
+    def _batch(self, log: Any) -> RecordBatch:
         if self.state is None:
             raise BusyError("rebuilding", "the model is being read again; try again in a second")
         self._last_at = max(self._clock(), self._last_at)
-        room = disk.Room(disk.free_bytes(self._pen.url), self._limits.min_free)
-        return Desk(self.project.id, self.state, self.head.seq, self._last_at, log, room=room)
+        room = disk.Room(disk.free_bytes(self._writer.url), self._limits.min_free)
+        return RecordBatch(self.project.id, self.state, self.head.seq, self._last_at, log, room=room)
 
-    def _apply(self, desk: Desk, jobs: list[Job]) -> list[Any]:
+    def _apply(self, batch: RecordBatch, jobs: list[Job]) -> list[Any]:
         """Return the result of each job, an error for one that is refused."""
-        self._close_due(desk)
+        self._close_due(batch)
         results = list[Any]()
         for job in jobs:
-            recorded = len(desk.entries)
+            recorded = len(batch.entries)
             try:
-                results.append(self._result(desk, job))
+                results.append(self._result(batch, job))
             except SQLAlchemyError:
                 raise
             except Exception as error:
-                if isinstance(error, TornError) or len(desk.entries) > recorded:
+                if isinstance(error, TornError) or len(batch.entries) > recorded:
                     raise _BrokenError(str(error), job.body_hash, job) from error
                 results.append(error)
-        self._close_due(desk)
+        self._close_due(batch)
         crash_point("after_apply")
         return results
 
@@ -275,20 +275,20 @@ class Worker:
         with reading(self._reader) as connection:
             self._names = names_of(connection)
 
-    def _close_due(self, desk: Desk) -> None:
-        answered = {person for question in desk.state.open.values() for person in question.responses}
+    def _close_due(self, batch: RecordBatch) -> None:
+        answered = {person for question in batch.state.open.values() for person in question.responses}
         if not answered <= self._names.keys():
             self._read_names()
         try:
-            close_due(desk, self._names, self.failures)
+            close_due(batch, self._names, self.failures)
         except UnclosedError as error:
             raise _BrokenError(str(error), close_key(error.number)) from error
 
-    def _result(self, desk: Desk, job: Job) -> Any:
-        """Return what the verb of `job` returns; CannotApplyError if its body has failed twice before."""
+    def _result(self, batch: RecordBatch, job: Job) -> Any:
+        """Return what the operation of `job` returns; CannotApplyError if its body has failed twice before."""
         if job.body_hash is not None and self.failures.get(job.body_hash, 0) >= _MOST_TRIES:
             raise cannot_apply()
-        return job.verb(desk)
+        return job.operation(batch)
 
     def _commit(self, entries: list[NewRecord], files: Mapping[int, bytes] = MappingProxyType({})) -> list[Record]:
         """Append `entries`, their derived rows and `files` in one transaction, and return their records."""
@@ -296,8 +296,8 @@ class Worker:
             return []
         begin = time.perf_counter()
         try:
-            with self._pen.transaction() as connection:
-                head = self._pen.append(connection, self.project.id, self.head, entries)
+            with self._writer.transaction() as connection:
+                head = self._writer.append(connection, self.project.id, self.head, entries)
                 records = [Record(self.head.seq + 1 + i, entry, b"") for i, entry in enumerate(entries)]
                 derive.write(connection, self.project.id, records)
                 for data in files.values():
@@ -323,10 +323,10 @@ class Worker:
         self.state = None
         self.counters.add_rebuild(cause)
         self._snapshots.finish()
-        if not self._pen.acquire():
+        if not self._writer.acquire():
             raise NotWriterError("another process writes to this database; stop it, or wait until it ends")
-        self._term = self._pen.term
-        with self._pen.transaction() as connection:
+        self._term = self._writer.term
+        with self._writer.transaction() as connection:
             self.head = next_epoch(connection, self.project)
         with reading(self._reader) as connection:
             last_start = find_last_start(connection, self.project.id)
@@ -361,7 +361,7 @@ class Worker:
             count = self.failures[key] = self.failures.get(key, 0) + 1
             facts = {"error": str(broken), "version": self._version, "at": self._clock()}
             try:
-                with self._pen.transaction() as connection:
+                with self._writer.transaction() as connection:
                     store_failure(connection, self.project.id, {"body_hash": key, "count": count, **facts})
             except EvolabelError as error:
                 logger.error("the failure was not stored: %s", error)
@@ -373,15 +373,15 @@ class Worker:
     def _store_leases(self) -> None:
         """Write the leases that were given or ended; they are hints, so requests do not wait for it."""
         if changed := self.leases.take_changed():
-            with contextlib.suppress(EvolabelError), self._pen.transaction() as connection:
+            with contextlib.suppress(EvolabelError), self._writer.transaction() as connection:
                 write_leases(connection, self.project.id, changed)
 
-    def _snapshot_if_due(self, desk: Desk) -> None:
-        reason = self._snapshots.due(self.head, desk.now, desk.state.settings.snapshot_every)
-        if desk.snapshot and self.head.seq > self._snapshots.seq:
+    def _snapshot_if_due(self, batch: RecordBatch) -> None:
+        reason = self._snapshots.due(self.head, batch.now, batch.state.settings.snapshot_every)
+        if batch.snapshot and self.head.seq > self._snapshots.seq:
             reason = ACT
         if reason is not None:
-            self._snapshots.begin(desk.state, self.head, desk.now, reason)
+            self._snapshots.begin(batch.state, self.head, batch.now, reason)
 
 
 class _BrokenError(Exception):
