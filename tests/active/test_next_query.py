@@ -9,7 +9,7 @@ from active.conftest import every_selection
 from active.delayed_answers import run
 from evolabel.active import ActiveLearner
 from evolabel.stages.written_rules.edits import rule_edits
-from evolabel.stages.written_rules.edits.undo import undo
+from evolabel.stages.written_rules.edits.journal import undo
 
 
 def assert_same_up_to_rounding(one, other, frozen):

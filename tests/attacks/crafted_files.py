@@ -265,7 +265,7 @@ def use_classifier(classifier, path):
         [str(rule) for rule in classifier.rules_]
         assert not np.isnan(classifier.thresholds_).any()
         str(classifier.relevance_)
-        while classifier.inner.any_model.changes:
+        while classifier.inner.any_model.journal:
             classifier.rulebook.undo()
     X = np.where(np.arange(X.size).reshape(X.shape) % 17 == 3, np.nan, X)
     X[np.isnan(X).all(axis=1)] = 0.0

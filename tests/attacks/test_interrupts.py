@@ -54,7 +54,7 @@ def test_all_or_nothing(kind, steps, tmp_path, state_of):
     def told(clf):
         rules, names = clf.inner.any_model.rules, list(getattr(clf, "feature_names_in_", []))
         state = [value.tobytes() if isinstance(value, np.ndarray) else value for value in state_of(clf).values()]
-        return repr([state, rules.rule_names, len(clf.inner.any_model.changes), names])
+        return repr([state, rules.rule_names, len(clf.inner.any_model.journal), names])
 
     done = copy.deepcopy(known)
     call(done)

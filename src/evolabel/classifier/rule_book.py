@@ -12,8 +12,7 @@ from evolabel.errors import DataError
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.stages.written_rules.edits import rule_edits
-from evolabel.stages.written_rules.edits.inverse import InverseEdit, inverse_of_last, take_back
-from evolabel.stages.written_rules.edits.undo import undo
+from evolabel.stages.written_rules.edits.journal import EditEntry, current_entries, undo
 from evolabel.stages.written_rules.expert_form import ExpertRule
 from evolabel.stages.written_rules.expert_reader import read_form, text_of
 from evolabel.stages.written_rules.rule_forms import form_of
@@ -45,7 +44,7 @@ class RuleBook:
     """Add, edit, move, rename, lock, merge and delete rules; the classifier goes on learning from there.
 
     Rules are named by their number or by their name. Every edit is an event in `clf.events_` and can be undone as long
-    as nothing was learned since, and some also later (`inverse`). Forms are text or dictionaries;
+    as nothing was learned since, and some also later (`journal`). Forms are text or dictionaries;
     `docs/how-to/expert-rules.md` explains both. The first edit ends the warm-up: the batch phase runs on the rows kept,
     at least 10, and the edit stays.
 
@@ -107,12 +106,12 @@ class RuleBook:
         rule_edits.unlock_rule(self._model(), self._number(rule))
 
     @_an_edit
-    def merge(self, first: int | str, second: int | str) -> int:
-        """Merge the rules `first` and `second`, and return the number of the better supported one, which stays.
+    def merge(self, one: int | str, other: int | str) -> int:
+        """Merge the rules `one` and `other`, and return the number of the better supported one, which stays.
 
         Both are rules that were learned; written rules are never merged.
         """
-        return rule_edits.merge_rules(self._model(), self._number(first), self._number(second))
+        return rule_edits.merge_rules(self._model(), self._number(one), self._number(other))
 
     @_an_edit
     def delete(self, rule: int | str) -> None:
@@ -120,26 +119,28 @@ class RuleBook:
         rule_edits.delete_rule(self._model(), self._number(rule))
 
     @uninterrupted
-    def undo(self) -> Event:
-        """Take back the last edit, bit for bit, and return its event; refused once samples were learned since."""
-        return undo(self._model())
+    def undo(self, entry: EditEntry | None = None) -> Event:
+        """Take back the last edit, bit for bit, and return its event; refused once samples were learned since.
 
+        With an `entry` of the journal, take back its edit, however much was learned since, and return the event of
+        that: only a lock, an unlock, a name and the edit of a written rule. What all else has learned stays. An edited
+        rule has its former conditions, labels, name and counts again, and keeps its lock; one that was unlocked is
+        locked with what it answers now. Refused if the rule is gone.
+        """
+        model = self._model()
+        if entry is None:
+            return undo(model)
+        with unchanged_on_error(model):
+            return rule_edits.take_back(model, entry)
+
+    @property
     @exclusive
-    def inverse(self) -> InverseEdit:
-        """Return what takes back the last edit with `take_back`, however much is learned in between.
+    def journal(self) -> tuple[EditEntry, ...]:
+        """An entry per edit since samples were last learned, oldest first, at most 16.
 
-        Only a lock, an unlock, a name and an edit have an inverse. It can be kept as JSON (`InverseEdit.to_dict`).
+        An entry can be kept as JSON (`to_dict`), and passed to `undo` later.
         """
-        return inverse_of_last(self._model())
-
-    @_an_edit
-    def take_back(self, inverse: InverseEdit) -> Event:
-        """Take back the edit of an `inverse`, also after more was learned, which stays; return the event of that.
-
-        A rule that was edited has its former conditions, labels, name and counts again, and keeps its lock. One that
-        was unlocked is locked with what it answers now. Refused if the rule is gone.
-        """
-        return take_back(self._model(), inverse)
+        return tuple(current_entries(self._model()))
 
     @exclusive
     def form(self, rule: int | str) -> ExpertRule:

@@ -84,7 +84,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     if model.thresholds is not None:
         model.thresholds.change_features(kept, p, changed)
     model.written.change_features(kept, p, changed)
-    model.changes.clear()
+    model.journal.clear()
 
 
 def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:

@@ -39,7 +39,7 @@ from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.threshold_rules.stage import ThresholdRules
-from evolabel.stages.written_rules.edits.undo import CHANGES_KEPT, Change
+from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry
 from evolabel.stages.written_rules.stage import WrittenRules
 from evolabel.typing import BoolArray, FloatArray
 
@@ -98,7 +98,7 @@ class StreamModel:
         self.watchers = tuple(watchers)
         self.ranges = no_ranges(n_features)  # of the values seen (`model.loops.ranges`)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
-        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)  # edits that can be undone
+        self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
 
     @property

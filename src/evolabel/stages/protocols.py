@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evolabel.stages.rules.stage import RuleBase
     from evolabel.stages.scaling.stage import Scaler
     from evolabel.stages.threshold_rules.stage import ThresholdRules
-    from evolabel.stages.written_rules.edits.undo import Change
+    from evolabel.stages.written_rules.edits.journal import EditEntry
     from evolabel.stages.written_rules.stage import WrittenRules
 
 
@@ -58,7 +58,7 @@ class Model(Protocol):
     decisions: "Decisions | None"
     calibration: "Calibration"
     watchers: tuple[Watcher, ...]
-    changes: "deque[Change]"
+    journal: "deque[EditEntry]"
 
     @property
     def drift(self) -> "NoDrift":

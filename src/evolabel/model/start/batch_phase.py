@@ -101,7 +101,7 @@ def initialise(model: "StreamModel", batch: Batch) -> None:
     model.thresholds = model.new_thresholds()
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
     model.warm_up = None
-    model.changes.clear()
+    model.journal.clear()
 
 
 def is_heavy(rules: RuleBase, weights: FloatArray) -> bool:

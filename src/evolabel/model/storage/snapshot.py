@@ -38,7 +38,7 @@ from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, limits_of
 from evolabel.stages.threshold_rules.file_checks import check_thresholds
 from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_apart
 from evolabel.stages.written_rules.arrays import WrittenArrays
-from evolabel.stages.written_rules.edits.undo import CHANGES_KEPT, Change, in_use
+from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry, Former, current_entries
 from evolabel.stages.written_rules.file_checks import read_written
 from evolabel.typing import Arrays, IntArray
 
@@ -81,13 +81,13 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     facts["events"] = [list(event) for event in rules.events]
     facts["rule_names"] = asdict(rules.rule_names)
     facts["changes"] = []
-    if model.changes and model.changes[-1].is_last(rules):  # else nothing can be undone
-        for number, change in enumerate(model.changes):
-            arrays |= _change_apart(number, in_use(change), facts["changes"])
+    for number, entry in enumerate(current_entries(model)):
+        assert entry.former is not None
+        arrays |= _change_apart(number, entry.former, facts["changes"])
     return arrays, facts
 
 
-def _change_apart(number: int, change: Change, facts: list[Facts]) -> Arrays:
+def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
     """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
     facts.append(
         {
@@ -141,7 +141,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
         texts = rules.rule_names.written
         require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
     with inside("change"):
-        model.changes.extend(_changes(rules, parts["change"], stored, model))
+        model.journal.extend(_entries(rules, parts["change"], stored, model))
     model.n_answers, model.ranges = (parts["rest"][name].copy() for name in ("n_answers", "ranges"))
     with inside("calibration"):
         check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
@@ -263,9 +263,9 @@ def _rule_names(stored: StoredFacts) -> RuleNames:
     return RuleNames(stored.texts_by_number("names"), stored.texts_by_number("written"))
 
 
-def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[Change]:
+def _entries(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: StreamModel) -> list[EditEntry]:
     """Return the edits that can be undone, oldest first; each has left what the next one found."""
-    facts = stored.parts("changes", CHANGES_KEPT)
+    facts = stored.parts("changes", ENTRIES_KEPT)
     of_written = [f"written.{name}" for name in WrittenArrays._fields]
     names = [(*PER_SLOT, *CHANGE_ARRAYS, *(of_written if each.flag("written") else ())) for each in facts]
     check_names(arrays, [f"{i}.{name}" for i, each in enumerate(names) for name in each])
@@ -280,10 +280,14 @@ def _changes(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: Stream
         check_identities(identity[1 : int(counters[RULES]) + 1], counters)
     if sum(change.appended for change in changes) > len(rules.events):
         raise stored.refuse("changes", "as many events as edits have appended")
-    return changes
+    events, entries = list(rules.events), []
+    for change in reversed(changes):
+        entries.append(EditEntry.of(events[-1], change))
+        del events[-change.appended :]
+    return entries[::-1]
 
 
-def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Change:
+def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Former:
     """Return an edit that can be undone."""
     slots, rows = parts["slots"], {name: parts[name] for name in PER_SLOT}
     check_arrays({name: parts[name] for name in ("counters", "after")}, {"counters": whole(3), "after": whole(3)})
@@ -299,7 +303,7 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
     written = None
     if stored.flag("written"):
         written = _written(part_of(parts, "written"), model, parts["counters"])
-    return Change(
+    return Former(
         rows=rows,
         slots=slots,
         counters=parts["counters"],

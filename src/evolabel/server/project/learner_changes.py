@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import math
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from evolabel import EvolvingFuzzyClassifier
@@ -13,7 +12,7 @@ from evolabel.classifier.rule_book import RuleBook
 from evolabel.core.events import Event
 from evolabel.errors import EvolabelError, StateError
 from evolabel.stages.rules.arrays import NEXT_IDENTITY
-from evolabel.stages.written_rules.edits.inverse import InverseEdit
+from evolabel.stages.written_rules.edits.journal import EditEntry
 
 REPLACED = "model.replaced"
 REBUILT = "model.rebuilt"
@@ -97,9 +96,9 @@ UNDONE = "act.undone"
 """Kind of the record that takes such a record back."""
 RULE_KEYS = ("rule", "one", "other")
 """Names of the numbers of rules in the payload of such a record."""
-_LARGEST_INVERSE = 256 * 1024  # bytes of an inverse in the log; a larger one is undone by replay
-
-_OF_LEARNED = "H"  # an array in the inverse of an edit by an older version, which now adds a rule
+_METHODS = dict(zip(RULE_KINDS, ("add", "edit", "rename", "lock", "unlock", "merge", "delete"), strict=True))
+_LARGEST_ENTRY = 256 * 1024  # bytes of an entry in the log; an act with a larger one is undone by replay
+_OF_LEARNED = "H"  # an array in the entry of an edit by an older version, which now adds a rule
 
 Facts = dict[str, Any]
 
@@ -108,19 +107,19 @@ def change_rules(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
     """Carry out the act of this `kind` and `payload` on the rules of `learner`, and return its outcome.
 
     The outcome has the number of the rule, its text as read, the conditions before of the rules that `payload` names,
-    and the inverse of the act if it has one. DataError or StateError if the act cannot be done; then nothing has
-    changed.
+    and as `inverse` the entry of the journal if that can take back the act later. DataError or StateError if the act
+    cannot be done; then nothing has changed.
     """
     book = learner.classifier.rulebook
     next_number = _next_number(learner)
     conditions = conditions_of(learner, payload)
     gone = _text(book, payload["rule"]) if kind == "rule.deleted" else ""
-    rule = _ACTS[kind](book, payload)
+    done = getattr(book, _METHODS[kind])(**payload)
+    rule = payload["rule"] if done is None else done
     outcome = {"rule": rule, "text": gone or _text(book, rule), "next": next_number, "conditions": conditions}
-    if kind in ("rule.edited", "rule.renamed", "rule.locked", "rule.unlocked") and rule == payload["rule"]:
-        inverse = book.inverse()
-        if inverse.size <= _LARGEST_INVERSE:
-            outcome["inverse"] = inverse.to_dict()
+    entry = book.journal[-1]
+    if entry.is_lasting and entry.size <= _LARGEST_ENTRY:
+        outcome["inverse"] = entry.to_dict()
     return outcome
 
 
@@ -128,13 +127,13 @@ def undo_on(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Fact
     """Return the learner after an act was undone as the `payload` says, and what the record keeps of it."""
     if payload["way"] == "replay":
         return ActiveLearner.from_bytes(payload["data"]), {}
-    book, inverse = learner.classifier.rulebook, InverseEdit.from_dict(payload["inverse"])
-    if _OF_LEARNED in inverse.contents:
-        text = _text(book, inverse.rule)
-        book.delete(inverse.rule)
-        return learner, {"rule": inverse.rule, "text": text}
-    book.take_back(inverse)
-    return learner, {"rule": inverse.rule, "text": _text(book, inverse.rule)}
+    book, entry = learner.classifier.rulebook, EditEntry.from_dict(payload["inverse"])
+    if _OF_LEARNED in entry.contents:
+        text = _text(book, entry.rule)
+        book.delete(entry.rule)
+        return learner, {"rule": entry.rule, "text": text}
+    book.undo(entry)
+    return learner, {"rule": entry.rule, "text": _text(book, entry.rule)}
 
 
 def try_act(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
@@ -194,43 +193,6 @@ def _text(book: RuleBook, rule: int) -> str:
         return str(book.form(rule))
     except EvolabelError as error:  # a threshold rule that only holds for missing values
         return str(error)
-
-
-def _added(book: RuleBook, payload: Facts) -> int:
-    return book.add(payload["form"])
-
-
-def _edited(book: RuleBook, payload: Facts) -> int:
-    return book.edit(payload["rule"], payload["form"])
-
-
-def _renamed(book: RuleBook, payload: Facts) -> int:
-    book.rename(payload["rule"], payload["name"])
-    return int(payload["rule"])
-
-
-def _locked(book: RuleBook, payload: Facts) -> int:
-    book.lock(payload["rule"])
-    return int(payload["rule"])
-
-
-def _unlocked(book: RuleBook, payload: Facts) -> int:
-    book.unlock(payload["rule"])
-    return int(payload["rule"])
-
-
-def _merged(book: RuleBook, payload: Facts) -> int:
-    return book.merge(payload["one"], payload["other"])
-
-
-def _deleted(book: RuleBook, payload: Facts) -> int:
-    book.delete(payload["rule"])
-    return int(payload["rule"])
-
-
-_ACTS: dict[str, Callable[[RuleBook, Facts], int]] = dict(
-    zip(RULE_KINDS, (_added, _edited, _renamed, _locked, _unlocked, _merged, _deleted), strict=True)
-)
 
 
 _DEFAULTS: dict[str, Any] = {name: Event(0, "", None, None)._asdict()[name] for name in Event._fields}

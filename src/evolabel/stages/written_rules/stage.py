@@ -129,12 +129,20 @@ class WrittenRules:
 
     # ------------------------------------------------------------------ edits: the arrays are replaced
 
-    def insert(self, place: int, entry: WrittenArrays) -> None:
-        """Insert the rules of `entry` in front of that in `place`."""
+    def insert(self, place: int, rows: WrittenArrays) -> None:
+        """Insert the rules in `rows` in front of that in `place`."""
         self.arrays = WrittenArrays._make(
-            np.concatenate([mine[:place], theirs, mine[place:]])
-            for mine, theirs in zip(self.arrays, entry, strict=True)
+            np.concatenate([mine[:place], theirs, mine[place:]]) for mine, theirs in zip(self.arrays, rows, strict=True)
         )
+
+    def replace(self, place: int, row: WrittenArrays) -> None:
+        """Put the rule in `row` where that in `place` was."""
+        self.remove(place)
+        self.insert(place, row)
+
+    def remove(self, place: int) -> None:
+        """Remove the rule in `place`."""
+        self.take([i for i in range(len(self)) if i != place])
 
     def take(self, places: list[int]) -> None:
         """Keep the rules in `places` only, in this order."""

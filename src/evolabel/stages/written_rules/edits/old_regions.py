@@ -33,7 +33,7 @@ def write_old_regions(model: "StreamModel", features: list[str], labels: list[st
         if base.arrays.locked[slot_of_rule(base, number)]:
             lock_rule(model, new)
     if regions:
-        model.changes.clear()  # the edits of the older version were about other rules
+        model.journal.clear()  # the edits of the older version were about other rules
 
 
 def _read(text: str, model: "StreamModel", features: list[str], labels: list[str]) -> RuleSpec:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evolabel.core.events import give_name
+from evolabel.core.events import Event, give_name
 from evolabel.errors import DataError, StateError
 from evolabel.stages.rules.allocation import fit_weights
 from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.slots import slot_of
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.written_rules.arrays import WrittenArrays, allocate_written
-from evolabel.stages.written_rules.edits.undo import recorded
+from evolabel.stages.written_rules.edits.journal import EditEntry, recorded
 from evolabel.stages.written_rules.specification import RuleSpec
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def add_rule(model: "StreamModel", spec: RuleSpec, text: str, name: str, *, in_f
     """
     with recorded(model) as base:
         number = base.new_number()
-        model.written.insert(len(model.written), _entry(number, spec))
+        model.written.insert(len(model.written), _row_of(number, spec))
         base.rule_names.written[number] = text
         if in_front_of is not None and base.rule_names.names.get(in_front_of) == name:
             del base.rule_names.names[in_front_of]
@@ -55,8 +55,7 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, text: str, name: 
     with recorded(model) as base:
         written = model.written
         locked = written.is_locked(place)
-        written.take([i for i in range(len(written)) if i != place])
-        written.insert(place, _entry(rule, spec))
+        written.replace(place, _row_of(rule, spec))
         if locked:
             written.lock(place, locked=True)
         base.rule_names.written[rule] = text
@@ -155,7 +154,7 @@ def delete_rule(model: "StreamModel", rule: int) -> None:
     base, place = model.trained(), model.written.place_of(rule)
     if place is not None:
         with recorded(model):
-            model.written.take([i for i in range(len(model.written)) if i != place])
+            model.written.remove(place)
             base.rule_names.remove(rule)
             base.log("deleted", rule, None)
         return
@@ -165,6 +164,68 @@ def delete_rule(model: "StreamModel", rule: int) -> None:
     with recorded(model):
         base.remove(slot, "deleted")
         base.arrays = fit_weights(base.arrays, base.settings)
+
+
+def take_back(model: "StreamModel", entry: EditEntry) -> Event:
+    """Take back the edit of `entry` in `model`, whatever was learned since, and return the event of that.
+
+    An edited rule has its former contents, text and name again, and keeps its place and its lock; an unlocked one is
+    locked with what it answers now.
+    """
+    rule = entry.rule
+    if not entry.is_lasting:
+        raise StateError(
+            f"rule {rule} was {entry.kind}, and the others have learned without it from then on; call undo() before "
+            "the next sample"
+        )
+    if entry.kind == "locked":
+        unlock_rule(model, rule)
+    elif entry.kind == "unlocked":
+        lock_rule(model, rule)
+    elif entry.kind == "renamed":
+        rename_rule(model, rule, entry.name)
+    else:
+        _restore(model, entry)
+    return model.trained().events[-1]
+
+
+def _restore(model: "StreamModel", entry: EditEntry) -> None:
+    """Give the written rule of `entry` its former contents, text and name."""
+    written, rule = model.written, entry.rule
+    place = written.place_of(rule)
+    if place is None:
+        check_rule(model, rule)
+        raise DataError(f"rule {rule} is no written rule, so it was never edited; pass an entry of this model")
+    contents = _fitted(entry, written.arrays)
+    with recorded(model) as base:
+        is_locked, was_locked = written.is_locked(place), bool((~np.isnan(contents.held)).any())
+        written.replace(place, contents)
+        if is_locked != was_locked:
+            written.lock(place, locked=is_locked)
+        names = base.rule_names
+        names.names.pop(rule, None)
+        give_name(names, rule, entry.name)
+        names.written[rule] = entry.text
+        base.log("edited", rule, None, entry.text)
+
+
+def _fitted(entry: EditEntry, now: WrittenArrays) -> WrittenArrays:
+    """Return the contents of `entry` with the widths of `now`; it mentions no label that came since.
+
+    StateError if features came or went.
+    """
+    fitted = allocate_written(1, now.low.shape[1], now.shares.shape[1])
+    for name, array in fitted._asdict().items():
+        former = entry.contents.get(name)
+        if former is None or former.ndim != array.ndim:
+            raise DataError(f"the entry has no array {name} that fits; pass what EditEntry.to_dict has returned")
+        widths = zip(former.shape, array.shape, strict=True)
+        if any(was > now if name not in ("low", "high") else was != now for was, now in widths):
+            raise StateError(
+                f"the features of the model have changed since rule {entry.rule} was edited; edit it again"
+            )
+        array[tuple(slice(0, size) for size in former.shape)] = former
+    return fitted
 
 
 def check_rule(model: "Model", rule: int) -> None:
@@ -209,9 +270,9 @@ def slot_of_rule(base: RuleBase, rule: int) -> int:
     return slot_of(rule, base.arrays)
 
 
-def _entry(number: int, spec: RuleSpec) -> WrittenArrays:
+def _row_of(number: int, spec: RuleSpec) -> WrittenArrays:
     """Return the rule of `spec` with this `number`, as a list of one."""
-    entry = allocate_written(1, len(spec.low), len(spec.shares))
-    entry.number[0], entry.prior[0] = number, spec.weight * spec.confidence
-    entry.low[0], entry.high[0], entry.shares[0] = spec.low, spec.high, spec.shares
-    return entry
+    row = allocate_written(1, len(spec.low), len(spec.shares))
+    row.number[0], row.prior[0] = number, spec.weight * spec.confidence
+    row.low[0], row.high[0], row.shares[0] = spec.low, spec.high, spec.shares
+    return row

@@ -1,6 +1,7 @@
 """Acts of people: undone they leave no trace, done they leave a rule base that learns on and stays consistent."""
 
 import copy
+import json
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
-from evolabel.model.storage.snapshot import take_apart
+from evolabel.model.storage.snapshot import put_together, take_apart
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.inverses import ridge_inverse
-from evolabel.stages.written_rules.edits import rule_edits, undo
+from evolabel.stages.written_rules.edits import journal, rule_edits
 from evolabel.stages.written_rules.specification import RuleSpec
 from evolabel.streams import DriftingStream
 
@@ -105,9 +106,12 @@ def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
             states.append(before)
         else:
             assert_same(take_apart(model), before)
+    arrays, facts = take_apart(model)
+    stored = put_together(copy.deepcopy(arrays), json.loads(json.dumps(facts)))
     for before in reversed(states):
-        undo.undo(model)
-        assert_same(take_apart(model), before)
+        for each in (model, stored):
+            journal.undo(each)
+            assert_same(take_apart(each), before)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -129,28 +133,28 @@ def test_what_was_learned_since_forbids_undo_and_says_so():
     model = fresh("default")
     base = model.trained()
     with pytest.raises(StateError, match="no edit to undo"):
-        undo.undo(model)
+        journal.undo(model)
     rule_edits.add_rule(model, a_box(), "", "")
     model.learn(Batch(X[100:101], Y[100:101]))
     before = take_apart(copy.deepcopy(model))
     with pytest.raises(StateError, match="has learned since"):
-        undo.undo(model)
+        journal.undo(model)
     assert_same(take_apart(model), before)
     rule_edits.rename_rule(model, int(base.arrays.identity[1]), "first")
-    undo.undo(model)
+    journal.undo(model)
     assert_same(take_apart(model), before)
 
 
 def test_only_so_many_acts_are_kept():
     model = fresh("default")
     base = model.trained()
-    for number in range(undo.CHANGES_KEPT + 5):
+    for number in range(journal.ENTRIES_KEPT + 5):
         rule_edits.rename_rule(model, int(base.arrays.identity[1]), f"name {number}")
-    for _ in range(undo.CHANGES_KEPT):
-        undo.undo(model)
+    for _ in range(journal.ENTRIES_KEPT):
+        journal.undo(model)
     assert base.rule_names.names == {int(base.arrays.identity[1]): "name 4"}
     with pytest.raises(StateError, match="no edit to undo"):
-        undo.undo(model)
+        journal.undo(model)
 
 
 def test_a_full_log_gets_back_what_an_act_pushed_out():
@@ -162,7 +166,7 @@ def test_a_full_log_gets_back_what_an_act_pushed_out():
     before = list(base.events)
     rule_edits.add_rule(model, a_box(), "", "")
     assert len(base.events) == base.events.maxlen
-    undo.undo(model)
+    journal.undo(model)
     assert list(base.events) == before
 
 
@@ -196,7 +200,7 @@ def test_a_merged_rule_takes_the_name_of_the_one_that_is_gone():
     base = model.trained()
     first, second = (int(identity) for identity in base.arrays.identity[1:3])
     kept = rule_edits.merge_rules(model, first, second)
-    undo.undo(model)
+    journal.undo(model)
     gone = second if kept == first else first
     rule_edits.rename_rule(model, gone, "pump")
     assert rule_edits.merge_rules(model, first, second) == kept
