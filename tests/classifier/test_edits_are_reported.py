@@ -54,7 +54,7 @@ def test_a_written_rule_leaves_labels_alone_that_it_does_not_mention(steps):
     before = steps.decision_function(X)
     steps.rulebook.add("IF x0 IS very high THEN label0 LIKELY")
     np.testing.assert_array_equal(steps.decision_function(X)[:, 1], before[:, 1])
-    assert "does not mention" not in str(steps.rulebook.acts[-1])
+    assert "does not mention" not in str(steps.rulebook.edits[-1])
     steps.rulebook.undo()
 
 
@@ -63,7 +63,7 @@ def test_edit_returns_the_number_of_the_rule_that_has_the_form(steps):
     threshold_rule = steps.rules_.thresholds[0].rules[0].number
     new = book.edit(threshold_rule, "IF x0 BELOW -0.4 THEN label0 LIKELY")
     assert [rule.number for rule in steps.rules_.written] == [new]
-    assert str(book.acts[-1]).startswith(f"sample 1500: rule {new} was added by hand in front of rule")
+    assert str(book.edits[-1]).startswith(f"sample 1500: rule {new} was added by hand in front of rule")
     assert book.edit(new, "IF x0 BELOW -0.3 THEN label0 LIKELY") == new
     book.undo()
     book.undo()

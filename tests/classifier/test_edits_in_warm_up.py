@@ -63,7 +63,7 @@ def test_a_rule_added_in_the_warm_up_stays(clf):
     assert [o.answer for o in after.outcomes] == [o.answer for o in before.outcomes] == [0.9, 0.1]
     assert after.outcomes[0].support > 10.0
     assert (after.name, clf.rulebook.names) == ("hot", {number: "hot"})
-    assert [event.kind for event in clf.rulebook.acts] == ["added", "locked"]
+    assert [event.kind for event in clf.rulebook.edits] == ["added", "locked"]
     assert clf.n_samples_seen_ == 300
 
 

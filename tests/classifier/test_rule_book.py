@@ -103,7 +103,7 @@ def test_an_edit_of_a_learned_rule_writes_a_rule_in_front_of_it(clf, book):
     assert [rule.number for rule in clf.rules_.written] == [number]
     assert [rule.identity for rule in clf.rules_] == learned
     assert book.names == {number: "cold"}
-    assert str(book.acts[-1]).startswith(
+    assert str(book.edits[-1]).startswith(
         f"sample 300: rule {number} was added by hand in front of rule {learned[0]}: IF"
     )
     assert (book.undo().rule, book.names) == (number, {learned[0]: "cold"})
@@ -119,11 +119,11 @@ def test_acts_are_events_in_order(clf, book):
     kept = book.merge(*others[:2])
     book.delete("hot idle")
     kinds = ["added", "renamed", "locked", "unlocked", "edited", "merged by hand", "deleted"]
-    assert [event.kind for event in book.acts] == kinds
-    assert [event.rule for event in book.acts] == [number] * 5 + [kept, number]
-    assert all(event.sample == 300 for event in book.acts)
-    assert set(book.acts) <= set(clf.events_)
-    assert str(book.acts[1]) == f"sample 300: rule {number} was renamed by hand: hot idle"
+    assert [event.kind for event in book.edits] == kinds
+    assert [event.rule for event in book.edits] == [number] * 5 + [kept, number]
+    assert all(event.sample == 300 for event in book.edits)
+    assert set(book.edits) <= set(clf.events_)
+    assert str(book.edits[1]) == f"sample 300: rule {number} was renamed by hand: hot idle"
     assert book.names == {}
 
 

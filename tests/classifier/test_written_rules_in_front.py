@@ -81,7 +81,7 @@ def test_a_term_of_a_feature_that_never_varied_means_nothing():
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X.assign(noise=1.0), Y)
     with pytest.raises(DataError, match="noise has never varied, so terms mean nothing"):
         clf.rulebook.add("IF noise IS high THEN leak LIKELY")
-    assert clf.rulebook.acts == []
+    assert clf.rulebook.edits == []
 
 
 def test_the_answer_is_the_written_share_and_the_rows_together(clf):
@@ -104,7 +104,7 @@ def test_the_first_rule_that_holds_answers_and_rules_can_be_moved(clf):
     book.move(second, 1)
     assert clf.decision_function(row(2.0, 1.0))[0].tolist() == [0.2, 0.7, 0.6]
     assert [rule.number for rule in clf.rules_.written] == [second, first]
-    assert str(book.acts[-1]) == f"sample 100: rule {second} was moved by hand: place 1"
+    assert str(book.edits[-1]) == f"sample 100: rule {second} was moved by hand: place 1"
     for place in (0, 3, True, "1"):
         with pytest.raises(DataError, match="no place"):
             book.move(first, place)
@@ -433,7 +433,7 @@ def test_a_threshold_rule_is_edited_by_a_written_one():
         with pytest.raises(DataError, match=f"rule {rule.number} is a threshold rule, which follows the data"):
             call(rule.number)
     book.edit(rule.number, form)
-    assert book.acts[-1].kind == "added"
+    assert book.edits[-1].kind == "added"
     written = clf.rules_.written[0]
     assert written.outcomes[0].label == "jam"
     assert written.number != rule.number

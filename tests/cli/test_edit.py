@@ -28,9 +28,9 @@ def test_acts_are_done_and_told(command, model, tmp_path):
     assert len(lines) == 5
     assert all(kind in line for kind, line in zip(kinds, lines, strict=True))
     book = EvolvingFuzzyClassifier.load(tmp_path / "new.model").rulebook
-    assert [event.kind for event in book.acts] == kinds
+    assert [event.kind for event in book.edits] == kinds
     assert set(book.names.values()) == {"pump", "hot idle"}
-    assert EvolvingFuzzyClassifier.load(model).rulebook.acts == []
+    assert EvolvingFuzzyClassifier.load(model).rulebook.edits == []
 
 
 def test_the_last_act_is_undone_in_the_file_itself(command, model):

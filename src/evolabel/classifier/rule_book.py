@@ -157,8 +157,8 @@ class RuleBook:
 
     @property
     @exclusive
-    def acts(self) -> list[Event]:
-        """Edits by people, oldest first."""
+    def edits(self) -> list[Event]:
+        """The events of edits by people, oldest first."""
         return [event for event in self._classifier.events_ if event.by_person]
 
     @property

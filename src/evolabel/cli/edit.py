@@ -73,7 +73,7 @@ def edit(
     classifier = EvolvingFuzzyClassifier.load(model)
     book = classifier.rulebook
     undone = book.undo() if undo else None
-    before = len(book.acts)
+    before = len(book.edits)
     for rule in unlock:
         book.unlock(_rule_key(rule))
     for rule, name in rename:
@@ -93,8 +93,8 @@ def edit(
     classifier.save(out or model)
     if undone is not None:
         print_message(f"undone: {undone}")
-    for act in book.acts[before:]:
-        print_message(str(act))
+    for event in book.edits[before:]:
+        print_message(str(event))
 
 
 def _rule_key(rule: str) -> int | str:

@@ -131,16 +131,16 @@ class RuleNames:
     """Names of rules, and the texts of rules that people wrote, by the identities of the rules."""
 
     names: dict[int, str] = field(default_factory=dict)
-    written: dict[int, str] = field(default_factory=dict)
+    texts: dict[int, str] = field(default_factory=dict)
 
     def copy(self) -> "RuleNames":
         """Return a copy that can be changed alone."""
-        return RuleNames(dict(self.names), dict(self.written))
+        return RuleNames(dict(self.names), dict(self.texts))
 
     def remove(self, rule: int, merged_into: int | None = None) -> None:
         """Remove `rule`. The rule it was merged into takes over the name if it has none."""
         name = self.names.pop(rule, None)
-        self.written.pop(rule, None)
+        self.texts.pop(rule, None)
         if merged_into is not None and name is not None:
             self.names.setdefault(merged_into, name)
 

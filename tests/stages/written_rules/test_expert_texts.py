@@ -130,7 +130,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line(book, said, message):
     with pytest.raises(DataError, match=message) as caught:
         book.add(f"IF {said} THEN leak LIKELY")
     assert "\n" not in str(caught.value)
-    assert book.acts == []
+    assert book.edits == []
 
 
 def test_a_text_that_has_never_come_can_be_written_about():

@@ -64,7 +64,7 @@ def test_an_edited_written_rule_has_its_former_counts_text_and_name():
     assert take_back(model, entry).note == "as written"
     assert_equal_rows(row_of(model, rule), before)
     names = model.trained().rule_names
-    assert (names.names[rule], names.written[rule]) == ("box", "as written")
+    assert (names.names[rule], names.texts[rule]) == ("box", "as written")
 
 
 @pytest.mark.parametrize("profile", ["default", "no trees", "paper"])
@@ -232,4 +232,4 @@ def described(model, rule):
     """Name, text, lock and place of a rule, and what was written."""
     place, names = model.written.place_of(rule), model.trained().rule_names
     written = [getattr(model.written.arrays, name)[place].tobytes() for name in ("low", "high", "shares", "prior")]
-    return names.names.get(rule), names.written[rule], model.written.is_locked(place), place, written
+    return names.names.get(rule), names.texts[rule], model.written.is_locked(place), place, written

@@ -79,7 +79,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     if model.decisions is not None:
         arrays |= {f"decisions.{name}": array for name, array in model.decisions.arrays().items()}
     facts["events"] = [list(event) for event in rules.events]
-    facts["rule_names"] = asdict(rules.rule_names)
+    facts["rule_names"] = _names_apart(rules.rule_names)
     facts["changes"] = []
     for number, entry in enumerate(current_entries(model)):
         assert entry.former is not None
@@ -91,7 +91,7 @@ def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
     """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
     facts.append(
         {
-            "rule_names": asdict(change.rule_names),
+            "rule_names": _names_apart(change.rule_names),
             "appended": change.appended,
             "dropped": [list(event) for event in change.dropped],
             "written": change.written is not None,
@@ -138,7 +138,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     if parts["written"]:
         with inside("written"):
             model.written.arrays = _written(parts["written"], model, rules.arrays.counters)
-        texts = rules.rule_names.written
+        texts = rules.rule_names.texts
         require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
     with inside("change"):
         model.journal.extend(_entries(rules, parts["change"], stored, model))
@@ -255,6 +255,11 @@ def _is_event(event: Event) -> bool:
     has_label = is_shift or event.kind in THRESHOLD_CHANGES or event.kind in WRITTEN_CHANGES
     about = (event.rule is None) == is_shift and (has_label or event.label is event.feature is None)
     return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)
+
+
+def _names_apart(names: RuleNames) -> Facts:
+    """Return `names` as a file holds them."""
+    return {"names": names.names, "written": names.texts}
 
 
 def _rule_names(stored: StoredFacts) -> RuleNames:

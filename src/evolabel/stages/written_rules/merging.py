@@ -37,7 +37,7 @@ def merge_written(
         rules.arrays.counters[NEXT_IDENTITY] = number + 1
         before = int(other.arrays.number[place])
         other.arrays.number[place] = number
-        rules.rule_names.written[number] = others.rule_names.written.get(before, "")
+        rules.rule_names.texts[number] = others.rule_names.texts.get(before, "")
         rules.rule_names.add(number, others.rule_names.names.get(before))
         rules.log("joined", number, None)
     other.take(new)

@@ -120,7 +120,7 @@ def written_form(place: int, model: Model, features: list[str], labels: list[str
     number, names = int(model.written.arrays.number[place]), model.trained().rule_names
     words = stream_terms(model, features)
     try:
-        rule = resolve(read_form(names.written[number]), words)
+        rule = resolve(read_form(names.texts[number]), words)
         spec_of(rule, model, features, labels)
         rule = replace(rule, conditions=tuple(_as_read(each, place, model, words) for each in rule.conditions))
     except DataError:
@@ -134,7 +134,7 @@ def written_words(place: int, model: Model, features: list[str], labels: list[st
     A sensor that was corrected since reads other values now, so the rule is worded anew. `features` and `labels` are
     the names of the columns.
     """
-    words = model.trained().rule_names.written.get(int(model.written.arrays.number[place]), "")
+    words = model.trained().rule_names.texts.get(int(model.written.arrays.number[place]), "")
     if model.drift.sensors.corrections(features):
         with suppress(DataError):
             said = resolve(read_form(words), stream_terms(model, features))

@@ -79,7 +79,7 @@ class EditEntry:
         if event.kind == "edited" and former.written is not None:
             place = int(np.flatnonzero(former.written.number == rule)[0])
             contents = {name: array[place : place + 1].copy() for name, array in former.written._asdict().items()}
-        return cls(event.kind, rule, names.names.get(rule, ""), names.written.get(rule, ""), contents, former)
+        return cls(event.kind, rule, names.names.get(rule, ""), names.texts.get(rule, ""), contents, former)
 
     @property
     def is_lasting(self) -> bool:

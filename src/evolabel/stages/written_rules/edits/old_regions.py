@@ -21,9 +21,9 @@ def write_old_regions(model: "StreamModel", features: list[str], labels: list[st
     """
     base, names = model.trained(), model.trained().rule_names
     learned = base.arrays.identity[1 : base.n_rules + 1].tolist()
-    regions = sorted(number for number in learned if number in names.written)
+    regions = sorted(number for number in learned if number in names.texts)
     for number in regions:
-        text = names.written.pop(number)
+        text = names.texts.pop(number)
         try:
             spec = _read(text, model, features, labels)
         except DataError as error:

@@ -34,7 +34,7 @@ def add_rule(model: "StreamModel", spec: RuleSpec, text: str, name: str, *, in_f
     with recorded(model) as base:
         number = base.new_number()
         model.written.insert(len(model.written), _row_of(number, spec))
-        base.rule_names.written[number] = text
+        base.rule_names.texts[number] = text
         if in_front_of is not None and base.rule_names.names.get(in_front_of) == name:
             del base.rule_names.names[in_front_of]
         give_name(base.rule_names, number, name)
@@ -58,7 +58,7 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, text: str, name: 
         written.replace(place, _row_of(rule, spec))
         if locked:
             written.lock(place, locked=True)
-        base.rule_names.written[rule] = text
+        base.rule_names.texts[rule] = text
         if name:
             give_name(base.rule_names, rule, name)
         base.log("edited", rule, None, text)
@@ -93,11 +93,9 @@ def rename_rule(model: "StreamModel", rule: int, name: str) -> None:
 
 def lock_rule(model: "StreamModel", rule: int) -> None:
     """Lock a `rule` of `model`: learning does not change it any more."""
-    base = model.trained()
-    place = model.written.place_of(rule)
-    if place is not None:
-        _set_lock(model, rule, place, locked=True)
+    if _set_lock(model, rule, locked=True):
         return
+    base = model.trained()
     slot = region_of(model, rule)
     if base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is locked already")
@@ -116,11 +114,9 @@ def unlock_rule(model: "StreamModel", rule: int) -> None:
     It learns from the statistics it was locked with; its ridge pulls towards the global model of now. A written rule
     has counted its rows, and follows them again.
     """
-    base = model.trained()
-    place = model.written.place_of(rule)
-    if place is not None:
-        _set_lock(model, rule, place, locked=False)
+    if _set_lock(model, rule, locked=False):
         return
+    base = model.trained()
     slot = region_of(model, rule)
     if not base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is not locked")
@@ -205,7 +201,7 @@ def _restore(model: "StreamModel", entry: EditEntry) -> None:
         names = base.rule_names
         names.names.pop(rule, None)
         give_name(names, rule, entry.name)
-        names.written[rule] = entry.text
+        names.texts[rule] = entry.text
         base.log("edited", rule, None, entry.text)
 
 
@@ -252,13 +248,17 @@ def region_of(model: "Model", rule: int) -> int:
     return slot_of_rule(model.trained(), rule)
 
 
-def _set_lock(model: "StreamModel", rule: int, place: int, *, locked: bool) -> None:
-    """Lock or unlock the written `rule` in `place` of the list of `model`."""
+def _set_lock(model: "StreamModel", rule: int, *, locked: bool) -> bool:
+    """Lock or unlock `rule` if it is a written rule of `model`; return whether it is one."""
+    place = model.written.place_of(rule)
+    if place is None:
+        return False
     if model.written.is_locked(place) == locked:
         raise StateError(f"rule {rule} is {'locked already' if locked else 'not locked'}")
     with recorded(model) as base:
         model.written.lock(place, locked=locked)
         base.log("locked" if locked else "unlocked", rule, None)
+    return True
 
 
 def slot_of_rule(base: RuleBase, rule: int) -> int:
