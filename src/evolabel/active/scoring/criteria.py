@@ -7,6 +7,7 @@ binds: they rank samples, and a selector takes the best of them.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -268,10 +269,9 @@ class Scorer:
         self._kinds = np.array([_KINDS.get(type(criterion), -1) for criterion in criteria], np.int64)
         self._widths = np.array([getattr(criterion, "width", np.nan) for criterion in criteria], np.float64)
         self._is_built_in = bool((self._kinds >= 0).all())
-        self._by_label = [not criterion.whole for criterion in criteria]
+        self._by_label = tuple(not criterion.whole for criterion in criteria)
         self._explores = any(isinstance(criterion, Ambiguity) and criterion.new_labels for criterion in criteria)
         self._needs_moments = any(isinstance(criterion, VarianceReduction) for criterion in criteria)
-        self._layout: tuple[int, IntArray, list[int | slice], int] | None = None  # of one number of labels
 
     def score(
         self,
@@ -295,14 +295,21 @@ class Scorer:
         outputs, psi, _, (q, _, t) = answer_few_rows(model, X, NO_WEIGHTS if weights is None else weights, M)
         if correction is not None:
             outputs = correction.of(outputs)
-        if self._layout is None or self._layout[0] != outputs.shape[1]:
-            sizes = np.where(self._by_label, outputs.shape[1], 1)
-            self._layout = outputs.shape[1], sizes, columns_of(sizes, self._by_label), int(sizes.sum())
-        _, sizes, columns, width = self._layout
+        sizes, columns, width = _layout(self._by_label, outputs.shape[1])
         explored = exploration if self._explores and exploration is not None else _NOT_GIVEN
         table, total = np.empty((len(X), width)), M.total if len(M.M) else 1.0
         _criterion_rows(outputs, psi, q, t, total, self._kinds, self._widths, explored, table)
         return outputs, ScoreTable(table, sizes, columns)
+
+
+@lru_cache(64)
+def _layout(by_label: tuple[bool, ...], n_labels: int) -> tuple[IntArray, list[int | slice], int]:
+    """Return the sizes of the criteria, their columns, and the number of columns of the table of scores.
+
+    `by_label` states of each criterion whether it has a score per label.
+    """
+    sizes = np.where(by_label, n_labels, 1)
+    return sizes, columns_of(sizes, by_label), int(sizes.sum())
 
 
 def _checked(criterion: Criterion, rows: RowStatistics) -> FloatArray:
