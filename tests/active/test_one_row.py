@@ -103,7 +103,7 @@ def test_an_interrupted_query_leaves_a_usable_learner(classifier, stream, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(criteria_module, "columns_of", interrupted)
+        patch.setattr(criteria_module, "_layout", interrupted)
         with pytest.raises(KeyboardInterrupt):
             learner.query(stream[0][60])
     assert_same(learner.query(stream[0][60]), expected)
