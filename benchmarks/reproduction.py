@@ -7,12 +7,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from evolabel.reproduce import ReproductionResults, tables, verdicts
-from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.methods import PROFILES
-from evolabel.reproduce.page import by_claim
-from evolabel.reproduce.results import RESULTS_FILE, TIMES_FILE
-from evolabel.reproduce.tables import ReportTable
+from evolabel.paper.reproduce import ReproductionResults, tables, verdicts
+from evolabel.paper.reproduce.experiments import EXPERIMENTS
+from evolabel.paper.reproduce.methods import PROFILES
+from evolabel.paper.reproduce.page import by_claim
+from evolabel.paper.reproduce.results import RESULTS_FILE, TIMES_FILE
+from evolabel.paper.reproduce.tables import ReportTable
 from evolabel.words.markup import table
 
 ROOT = Path(__file__).parents[1]

@@ -27,8 +27,8 @@ PACKAGES = (
     "evolabel.errors",
     "evolabel.evaluate",
     "evolabel.explain.figures",
+    "evolabel.paper.reproduce",
     "evolabel.report",
-    "evolabel.reproduce",
     "evolabel.streams",
     "evolabel.tuning",
 )

@@ -12,10 +12,18 @@ from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import open_source, split_names
 from evolabel.errors import DatasetNotFoundError, ParameterError
 from evolabel.evaluate.source import initial_rows
-from evolabel.reproduce import FULL, QUICK, ReproductionResults, chosen_experiments, reproduce, verdicts, write_page
-from evolabel.reproduce.claims import Verdict
-from evolabel.reproduce.experiments import MEDIAMILL
-from evolabel.reproduce.page import by_claim
+from evolabel.paper.reproduce import (
+    FULL,
+    QUICK,
+    ReproductionResults,
+    chosen_experiments,
+    reproduce,
+    verdicts,
+    write_page,
+)
+from evolabel.paper.reproduce.claims import Verdict
+from evolabel.paper.reproduce.experiments import MEDIAMILL
+from evolabel.paper.reproduce.page import by_claim
 from evolabel.streams import Dataset
 
 _SETS = "birds,emotions,water-quality,yeast"

@@ -1,6 +1,6 @@
 """Claims about active learning: Figures 8 and 10 (budgets of labels), 9 (of samples) and the paper's conclusion."""
 
-from evolabel.reproduce.claims.checks import (
+from evolabel.paper.reproduce.claims.checks import (
     MAX_LOSS,
     MIN_LEAD,
     Measured,
@@ -12,8 +12,8 @@ from evolabel.reproduce.claims.checks import (
     on_each,
     points,
 )
-from evolabel.reproduce.experiments import PAPER_SETS, SMALL_SETS
-from evolabel.reproduce.results import NoResultError, ProfileResults
+from evolabel.paper.reproduce.experiments import PAPER_SETS, SMALL_SETS
+from evolabel.paper.reproduce.results import NoResultError, ProfileResults
 
 _EASY_SETS = ("emotions", "yeast")
 _PERCENTS = (30, 20, 10)

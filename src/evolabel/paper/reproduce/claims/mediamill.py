@@ -1,10 +1,18 @@
 """Claims about mediamill, with permanent updates and with active learning: Figures 7 and 11."""
 
-from evolabel.reproduce.claims.checks import MAX_LOSS, MIN_LEAD, Measured, PaperClaim, learning_gain, listed, points
-from evolabel.reproduce.claims.permanent_updates import RIVAL_METHODS
-from evolabel.reproduce.experiments import MEDIAMILL
-from evolabel.reproduce.methods import METHODS
-from evolabel.reproduce.results import NoResultError, ProfileResults
+from evolabel.paper.reproduce.claims.checks import (
+    MAX_LOSS,
+    MIN_LEAD,
+    Measured,
+    PaperClaim,
+    learning_gain,
+    listed,
+    points,
+)
+from evolabel.paper.reproduce.claims.permanent_updates import RIVAL_METHODS
+from evolabel.paper.reproduce.experiments import MEDIAMILL
+from evolabel.paper.reproduce.methods import METHODS
+from evolabel.paper.reproduce.results import NoResultError, ProfileResults
 
 _EQUAL = 0.01  # "more or less equal" in the paper: within a point
 _EVOLVING = ("ours", *RIVAL_METHODS)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from evolabel.reproduce.methods import METHODS, PROFILES, Profile
-from evolabel.reproduce.results import NoResultError, ProfileResults
+from evolabel.paper.reproduce.methods import METHODS, PROFILES, Profile
+from evolabel.paper.reproduce.results import NoResultError, ProfileResults
 
 Ruling = Literal["holds", "does not hold", "cannot be checked"]
 HOLDS: Ruling = "holds"

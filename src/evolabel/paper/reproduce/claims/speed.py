@@ -1,8 +1,8 @@
 """Claims about the time an update takes: Table 2."""
 
-from evolabel.reproduce.claims.checks import PaperClaim, count_text, listed, numbered, on_each, ratio_text
-from evolabel.reproduce.experiments import MEDIAMILL
-from evolabel.reproduce.results import ProfileResults
+from evolabel.paper.reproduce.claims.checks import PaperClaim, count_text, listed, numbered, on_each, ratio_text
+from evolabel.paper.reproduce.experiments import MEDIAMILL
+from evolabel.paper.reproduce.results import ProfileResults
 
 # Seconds per sample as printed in Table 2, by set: ours, one-versus-rest, chain.
 PAPER_SECONDS: dict[str, dict[str, float]] = {

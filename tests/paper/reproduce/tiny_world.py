@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from evolabel.reproduce.claims.speed import PAPER_SECONDS
-from evolabel.reproduce.methods import METHODS
-from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Task, TaskStage
-from evolabel.reproduce.run_size import RunSize
+from evolabel.paper.reproduce.claims.speed import PAPER_SECONDS
+from evolabel.paper.reproduce.methods import METHODS
+from evolabel.paper.reproduce.results import ReproductionResults, RunResult, Size, Task, TaskStage
+from evolabel.paper.reproduce.run_size import RunSize
 from evolabel.streams import DriftingStream
 
 TINY = RunSize(

@@ -14,11 +14,11 @@ from joblib import delayed
 from evolabel import __version__
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.json_text import parse_json
-from evolabel.reproduce.experiments import PAPER_SETS, Experiment
-from evolabel.reproduce.methods import METHODS, PROFILES
-from evolabel.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage, as_json
-from evolabel.reproduce.run_size import FULL, RunSize
-from evolabel.reproduce.tasks import Params, run_task, time_task, tune_task
+from evolabel.paper.reproduce.experiments import PAPER_SETS, Experiment
+from evolabel.paper.reproduce.methods import METHODS, PROFILES
+from evolabel.paper.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage, as_json
+from evolabel.paper.reproduce.run_size import FULL, RunSize
+from evolabel.paper.reproduce.tasks import Params, run_task, time_task, tune_task
 from evolabel.streams import Dataset
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.tuning.parallel import run_all

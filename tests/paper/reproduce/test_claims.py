@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from tiny_world import paper_is_right
 
-from evolabel.reproduce import CLAIMS, verdicts
-from evolabel.reproduce.claims import FAILS, HOLDS, UNKNOWN
-from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.results import ProfileResults, Task
+from evolabel.paper.reproduce import CLAIMS, verdicts
+from evolabel.paper.reproduce.claims import FAILS, HOLDS, UNKNOWN
+from evolabel.paper.reproduce.experiments import EXPERIMENTS
+from evolabel.paper.reproduce.results import ProfileResults, Task
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from evolabel.reproduce.methods import ParameterValues, Profile
+from evolabel.paper.reproduce.methods import ParameterValues, Profile
 from evolabel.streams import Dataset
 
 

@@ -6,7 +6,7 @@ import pytest
 from test_claims import with_number, without
 from tiny_world import paper_is_right
 
-from evolabel.reproduce import EXPERIMENTS, write_page
+from evolabel.paper.reproduce import EXPERIMENTS, write_page
 
 TABLES = [EXPERIMENTS["table1"], EXPERIMENTS["table2"]]
 FEW = [EXPERIMENTS[key] for key in ("table1", "fig6", "fig7", "table2")]

@@ -3,10 +3,10 @@
 from itertools import product
 from typing import NamedTuple
 
-from evolabel.reproduce.claims.speed import PAPER_METHODS, PAPER_SECONDS
-from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.methods import METHODS, PROFILES, Profile
-from evolabel.reproduce.results import ProfileResults, ReproductionResults, Stage
+from evolabel.paper.reproduce.claims.speed import PAPER_METHODS, PAPER_SECONDS
+from evolabel.paper.reproduce.experiments import EXPERIMENTS
+from evolabel.paper.reproduce.methods import METHODS, PROFILES, Profile
+from evolabel.paper.reproduce.results import ProfileResults, ReproductionResults, Stage
 
 PROFILE_TITLES: dict[Profile, str] = {"paper": "the paper's profile", "default": "the default profile"}
 _STAGE_TITLES: dict[Stage, str] = {"tuned": "tuning", "run": "runs", "timed": "update times"}

@@ -5,7 +5,7 @@ import json
 import reproduction
 from tiny_world import paper_is_right
 
-from evolabel.reproduce import ReproductionResults
+from evolabel.paper.reproduce import ReproductionResults
 
 
 def test_the_page_shows_the_verdicts_of_the_kept_results():

@@ -6,8 +6,8 @@ import pytest
 from test_claims import BY_KEY, with_number
 from tiny_world import paper_is_right
 
-from evolabel.reproduce.claims.checks import hundredths, points
-from evolabel.reproduce.results import ProfileResults, Task
+from evolabel.paper.reproduce.claims.checks import hundredths, points
+from evolabel.paper.reproduce.results import ProfileResults, Task
 
 
 def explained(key, *numbers, profile="paper", results=None):

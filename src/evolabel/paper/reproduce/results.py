@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.json_text import parse_json
 from evolabel.errors import EvolabelError, FileFormatError
-from evolabel.reproduce.methods import Profile
+from evolabel.paper.reproduce.methods import Profile
 
 T = TypeVar("T")
 N = TypeVar("N", "Task", "TaskStage")

@@ -1,9 +1,9 @@
 """Every claim of the paper's experiments, checked by code."""
 
-from evolabel.reproduce.claims import budgets, mediamill, permanent_updates, speed
-from evolabel.reproduce.claims.checks import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
-from evolabel.reproduce.experiments import EXPERIMENTS
-from evolabel.reproduce.results import ProfileResults, ReproductionResults
+from evolabel.paper.reproduce.claims import budgets, mediamill, permanent_updates, speed
+from evolabel.paper.reproduce.claims.checks import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
+from evolabel.paper.reproduce.experiments import EXPERIMENTS
+from evolabel.paper.reproduce.results import ProfileResults, ReproductionResults
 
 __all__ = ["CLAIMS", "FAILS", "HOLDS", "UNKNOWN", "PaperClaim", "Ruling", "Verdict", "verdicts"]
 

@@ -8,10 +8,10 @@ import pytest
 from tiny_world import TINY, tiny_set
 
 from evolabel.errors import FileFormatError
-from evolabel.reproduce import EXPERIMENTS, ReproductionResults, reproduce, tables, write_page
-from evolabel.reproduce import runner as runner_module
-from evolabel.reproduce import tasks as tasks_module
-from evolabel.reproduce.results import NoResultError, ProfileResults, Task
+from evolabel.paper.reproduce import EXPERIMENTS, ReproductionResults, reproduce, tables, write_page
+from evolabel.paper.reproduce import runner as runner_module
+from evolabel.paper.reproduce import tasks as tasks_module
+from evolabel.paper.reproduce.results import NoResultError, ProfileResults, Task
 
 CHOSEN = [EXPERIMENTS["fig4"], EXPERIMENTS["table2"]]
 

@@ -1,7 +1,7 @@
 """Claims about permanent updates on the four small data sets: Figures 4 and 5, and the number of rules in Figure 6."""
 
 from evolabel.core.options import Options
-from evolabel.reproduce.claims.checks import (
+from evolabel.paper.reproduce.claims.checks import (
     MIN_LEAD,
     Measured,
     PaperClaim,
@@ -11,9 +11,9 @@ from evolabel.reproduce.claims.checks import (
     on_each,
     points,
 )
-from evolabel.reproduce.experiments import SMALL_SETS
-from evolabel.reproduce.methods import METHODS, Profile
-from evolabel.reproduce.results import ProfileResults, ScoreName
+from evolabel.paper.reproduce.experiments import SMALL_SETS
+from evolabel.paper.reproduce.methods import METHODS, Profile
+from evolabel.paper.reproduce.results import ProfileResults, ScoreName
 
 RIVAL_METHODS = ("ovr", "chain")
 

@@ -1,0 +1,1 @@
+"""The method as its paper prints it: its experiments, run again, with its claims checked."""

@@ -1,0 +1,10 @@
+from evolabel.paper.reproduce.claims import CLAIMS as CLAIMS
+from evolabel.paper.reproduce.claims import verdicts as verdicts
+from evolabel.paper.reproduce.experiments import EXPERIMENTS as EXPERIMENTS
+from evolabel.paper.reproduce.experiments import chosen_experiments as chosen_experiments
+from evolabel.paper.reproduce.page import write_page as write_page
+from evolabel.paper.reproduce.results import ReproductionResults as ReproductionResults
+from evolabel.paper.reproduce.run_size import FULL as FULL
+from evolabel.paper.reproduce.run_size import QUICK as QUICK
+from evolabel.paper.reproduce.run_size import RunSize as RunSize
+from evolabel.paper.reproduce.runner import reproduce as reproduce
