@@ -13,10 +13,10 @@ from concept_conjunctions import plant
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.baselines import make_learner
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain import figures
 from evolabel.explain.figures.canvas import as_svg, figure_of
+from evolabel.learners import make_learner
 from evolabel.report.figures import trend_lines
 from evolabel.streams import DriftingStream, load_dataset
 from evolabel.typing import FloatArray

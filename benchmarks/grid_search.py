@@ -20,10 +20,10 @@ import numpy as np
 from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.tuning import PAPER_GRID, PaperGridSearch
-from evolabel.tuning.folds import folds
-from evolabel.tuning.grid import Grid
-from evolabel.tuning.shared import separate_answers, shared_answers
+from evolabel.paper import PAPER_GRID, PaperGridSearch
+from evolabel.paper.tuning.folds import folds
+from evolabel.paper.tuning.grid import Grid
+from evolabel.paper.tuning.shared import separate_answers, shared_answers
 
 REPEATS = 3
 VIGILANCE = 0.4  # the default of the paper's profile

@@ -10,6 +10,7 @@ import inspect
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -413,11 +414,12 @@ def rivals() -> Outputs:
     wave = 1.5 * np.sin(np.arange(len(X)) / 15)[:, None]  # an influence that no feature shows
     Y_wave = (X[:, :3] + wave > 0).astype(float)
     feedback = current(baselines, "FeedbackClassifier")
+    of_paper = baselines if hasattr(baselines, "EvolvingChain") else import_module("evolabel.paper")
     learners = {
         "feedback": feedback(),
         "feedback of another": feedback(baselines.GlobalRLS()),
-        "ovr": baselines.EvolvingOneVsRest(),
-        "chain": baselines.EvolvingChain(seed=1),
+        "ovr": of_paper.EvolvingOneVsRest(),
+        "chain": of_paper.EvolvingChain(seed=1),
         "static": baselines.StaticClassifier(),
         "rls": baselines.GlobalRLS(),
         "knn": baselines.SlidingKNN(),

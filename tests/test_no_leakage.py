@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolabel.baselines import LEARNERS, make_learner
 from evolabel.evaluate import prequential
+from evolabel.learners import LEARNERS, make_learner
 from evolabel.streams import DriftingStream
 
 INITIAL, ROWS = 60, 80

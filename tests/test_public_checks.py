@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA, SELECTORS, Criterion, FirstCome, register
-from evolabel.baselines import make_learner
 from evolabel.checks import check_criterion, check_learner, check_selector, check_stage
+from evolabel.learners import make_learner
 
 BUILT_IN = [name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")]
 

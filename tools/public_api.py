@@ -27,6 +27,8 @@ PACKAGES = (
     "evolabel.errors",
     "evolabel.evaluate",
     "evolabel.explain.figures",
+    "evolabel.learners",
+    "evolabel.paper",
     "evolabel.paper.reproduce",
     "evolabel.report",
     "evolabel.streams",

@@ -8,8 +8,8 @@ first rows does not.
 
 import matplotlib.pyplot as plt
 
-from evolabel.baselines import make_learner
 from evolabel.evaluate import prequential, repeat
+from evolabel.learners import make_learner
 from evolabel.report.figures import trend_lines
 from evolabel.streams import DriftingStream
 

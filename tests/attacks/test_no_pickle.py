@@ -17,11 +17,11 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.evaluate import Results
+from evolabel.paper import PaperGridSearch
 from evolabel.paper.reproduce import ReproductionResults
 from evolabel.paper.reproduce.runner import load_task
 from evolabel.streams import DriftingStream, load_dataset, read_arff, read_dataset, read_for_model, write_dataset
 from evolabel.streams.named.catalogue import find_entry
-from evolabel.tuning import PaperGridSearch
 
 SOURCES = sorted(Path(evolabel.__file__).parent.rglob("*.py"))
 UNPICKLERS = re.compile(

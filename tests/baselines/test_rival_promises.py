@@ -9,17 +9,12 @@ from choices import all_but, pairs
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import (
-    LEARNERS,
-    EvolvingChain,
-    EvolvingOneVsRest,
-    StaticClassifier,
-    StreamLearner,
-    make_learner,
-)
+from evolabel.baselines import StaticClassifier, StreamLearner
 from evolabel.baselines.base import WARM_UP_ROWS
 from evolabel.checks import check_learner
 from evolabel.errors import DataError, DataWarning, EvolabelError, NotTrainedError
+from evolabel.learners import LEARNERS, make_learner
+from evolabel.paper import EvolvingChain, EvolvingOneVsRest
 
 RIVALS = [name for name in LEARNERS if name not in ("evolabel", "macro-f1", "paper", "rfwls", "tuned", "paper-tuned")]
 INITIAL = 60

@@ -9,11 +9,11 @@ from choices import first_quick
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA
-from evolabel.baselines import LEARNERS
 from evolabel.cli.output import LiveBars, shift_table
 from evolabel.core.events import Event
 from evolabel.evaluate import Repeated, Results, Summary
 from evolabel.evaluate.metrics import METRICS
+from evolabel.learners import LEARNERS
 
 
 def test_a_csv_file_is_learned_and_shown_as_a_table(command, plant):

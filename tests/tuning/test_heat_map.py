@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from evolabel.errors import NotTrainedError, ParameterError
-from evolabel.tuning import PaperGridSearch, heat_map
+from evolabel.paper import PaperGridSearch
+from evolabel.tuning import heat_map
 
 ALPHAS, BETAS, VIGILANCES = (0.0, 0.1, 10.0), (0.0, 5.0), (0.3, 0.6)
 SCORES = np.array([[[0.1, 0.2], [0.3, 0.4], [0.5, np.nan]], [[0.2, 0.1], [0.7, 0.3], [0.4, np.nan]]])

@@ -1,10 +1,6 @@
 from evolabel.baselines.base import StreamLearner as StreamLearner
-from evolabel.baselines.chain import EvolvingChain as EvolvingChain
 from evolabel.baselines.forest import RefittedForest as RefittedForest
 from evolabel.baselines.global_rls import GlobalRLS as GlobalRLS
-from evolabel.baselines.one_vs_rest import EvolvingOneVsRest as EvolvingOneVsRest
-from evolabel.baselines.registry import LEARNERS as LEARNERS
-from evolabel.baselines.registry import make_learner as make_learner
 from evolabel.baselines.river_learner import RiverLearner as RiverLearner
 from evolabel.baselines.river_learner import river_model as river_model
 from evolabel.baselines.running_prior import RunningPrior as RunningPrior

@@ -12,11 +12,11 @@ from evolabel.active import BudgetedLearner, RandomSelection
 from evolabel.active.presets import paper_settings
 from evolabel.active.scoring.criteria import read_criteria
 from evolabel.active.selection import read_selector
-from evolabel.baselines import make_learner
 from evolabel.cli.learners import Factory
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Learner
+from evolabel.learners import make_learner
 
 _STATIC = "static"
 _COMPILING_BUDGET = 0.5  # with this budget a few rows are enough to run all kernels of a query

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import LEARNERS, make_learner
 from evolabel.classifier.targets import LabelMatrix, check_weighted_names, renamed_weights
 from evolabel.cli.parameters import GivenParameters
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Learner
+from evolabel.learners import LEARNERS, make_learner
 
 _SLOW = ("forest", "tuned", "paper-tuned")
 

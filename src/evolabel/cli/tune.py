@@ -28,8 +28,8 @@ from evolabel.evaluate import METRICS, prequential
 from evolabel.evaluate.source import initial_rows
 from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.tuning import heat_map, stream_score
-from evolabel.tuning.batch import check_search
 from evolabel.tuning.checkpoint import SearchCheckpoint, fingerprint
+from evolabel.tuning.searches import check_search
 from evolabel.tuning.stream_scorer import MEASURES
 
 if TYPE_CHECKING:

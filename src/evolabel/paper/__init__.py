@@ -1,1 +1,14 @@
-"""The method as its paper prints it: its experiments, run again, with its claims checked."""
+"""The method as its paper prints it: the search over its grid, its rivals, and its experiments, run again."""
+
+from evolabel._utils.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "rivals.chain": ["EvolvingChain"],
+        "rivals.one_vs_rest": ["EvolvingOneVsRest"],
+        "tuning.grid": ["PAPER_GRID"],
+        "tuning.search": ["PaperGridSearch"],
+        "tuning.tuned": ["SMALL_PAPER_GRID", "TunedClassifier"],
+    },
+)

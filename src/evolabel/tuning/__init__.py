@@ -1,14 +1,11 @@
-"""Search for parameters on an initial batch."""
+"""What every search for parameters on an initial batch uses: a score along a stream, a checkpoint, a heat map."""
 
 from evolabel._utils.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "grid": ["PAPER_GRID"],
         "heat_map_figure": ["heat_map"],
-        "search": ["PaperGridSearch"],
         "stream_scorer": ["stream_score"],
-        "tuned": ["SMALL_PAPER_GRID", "TunedClassifier"],
     },
 )

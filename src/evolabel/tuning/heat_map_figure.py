@@ -7,7 +7,7 @@ import numpy as np
 
 from evolabel.errors import ParameterError
 from evolabel.explain.figures.canvas import figure_of, new_axes, plain, short
-from evolabel.tuning.search import surface_of
+from evolabel.tuning.searches import surface_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def heat_map(search: Searched, across: str = "alpha", down: str = "beta", *, ax:
 
     Parameters
     ----------
-    search : PaperGridSearch
+    search : PaperGridSearch, or an object with its attributes
         A search that has run.
     across, down : str
         Parameters of its grid.

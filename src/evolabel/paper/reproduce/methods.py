@@ -7,9 +7,10 @@ from typing import Any, Literal
 from evolabel.active import BudgetedLearner, Instability, RandomSelection
 from evolabel.active.presets import paper_settings
 from evolabel.active.scoring.criteria import DEFAULT_CRITERIA, PAPER_CRITERIA
-from evolabel.baselines import EvolvingChain, EvolvingOneVsRest, StaticClassifier
+from evolabel.baselines import StaticClassifier
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.evaluate import Learner
+from evolabel.paper import EvolvingChain, EvolvingOneVsRest
 
 Profile = Literal["paper", "default"]
 PROFILES: tuple[Profile, ...] = ("paper", "default")

@@ -19,9 +19,9 @@ from evolabel.paper.reproduce.methods import METHODS, PROFILES
 from evolabel.paper.reproduce.results import ReproductionResults, RunResult, Size, Stage, Task, TaskStage, as_json
 from evolabel.paper.reproduce.run_size import FULL, RunSize
 from evolabel.paper.reproduce.tasks import Params, run_task, time_task, tune_task
+from evolabel.paper.tuning.parallel import run_all
 from evolabel.streams import Dataset
 from evolabel.tuning.checkpoint import fingerprint
-from evolabel.tuning.parallel import run_all
 
 TaskProgress = Callable[[str, int, int], object]
 """Called after each task with its name, the number of finished tasks and the number of all tasks."""

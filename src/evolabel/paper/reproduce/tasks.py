@@ -14,11 +14,11 @@ from threadpoolctl import threadpool_limits
 
 from evolabel.evaluate import Learner, Results, prequential
 from evolabel.evaluate.learner import answer_and_learn
+from evolabel.paper import PaperGridSearch
 from evolabel.paper.reproduce.methods import METHODS, Profile, build_classifier, search_grid
 from evolabel.paper.reproduce.results import RunResult, Task
 from evolabel.paper.reproduce.run_size import RunSize
 from evolabel.streams import Dataset
-from evolabel.tuning import PaperGridSearch
 from evolabel.typing import IntArray
 
 _TREND_POINTS = 50

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.baselines.one_vs_rest import LabelByLabel, engine_scores
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.errors import ParameterError
+from evolabel.paper.rivals.one_vs_rest import LabelByLabel, engine_scores
 from evolabel.typing import BoolArray, FloatArray
 
 
@@ -38,7 +38,7 @@ class EvolvingChain(LabelByLabel):
 
     Examples
     --------
-    >>> from evolabel.baselines import EvolvingChain
+    >>> from evolabel.paper import EvolvingChain
     >>> from evolabel.evaluate import partial_accuracy
     >>> from evolabel.streams import DriftingStream
     >>> X, Y = DriftingStream(seed=0).take(600)

@@ -12,11 +12,11 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core import rows as core_batch
 from evolabel.errors import DivergenceError
 from evolabel.model.start.batch_phase import fit_statistics
+from evolabel.paper.tuning.batch import Tunable
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.iterated import objective
 from evolabel.stages.rules.proximal import Problem, minimise_all
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.tuning.batch import Tunable
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
 

@@ -9,9 +9,9 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils import optional
 from evolabel._utils.install_command import install_command
 from evolabel.errors import MissingDependencyError, ParameterError
+from evolabel.paper import PaperGridSearch
+from evolabel.paper.tuning.parallel import run_all
 from evolabel.streams import DriftingStream
-from evolabel.tuning import PaperGridSearch
-from evolabel.tuning.parallel import run_all
 
 GRID = {"vigilance": [0.5, 1.0], "alpha": [0.0, 0.1]}
 

@@ -6,9 +6,9 @@ import sys
 import pytest
 from choices import all_but
 
-from evolabel import EvolvingFuzzyClassifier, baselines
-from evolabel.baselines import LEARNERS, make_learner
+from evolabel import EvolvingFuzzyClassifier, baselines, paper
 from evolabel.errors import ParameterError
+from evolabel.learners import LEARNERS, make_learner
 
 NAMES = [
     *(
@@ -66,15 +66,16 @@ def test_an_unknown_name_is_refused_with_all_known_ones():
 
 def test_listing_the_names_loads_nothing_heavy():
     code = (
-        "import sys; from evolabel.baselines import LEARNERS; "
+        "import sys; from evolabel.learners import LEARNERS; "
         "print([m for m in ('numba', 'sklearn', 'river', 'pandas') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
 
 
-def test_unknown_attributes_are_errors():
+@pytest.mark.parametrize("package", [baselines, paper])
+def test_unknown_attributes_are_errors(package):
     with pytest.raises(AttributeError, match="no attribute 'SVM'"):
-        _ = baselines.SVM
-    assert set(dir(baselines)) == set(baselines.__all__)
-    assert all(getattr(baselines, name) is not None for name in baselines.__all__)
+        _ = package.SVM
+    assert set(dir(package)) == set(package.__all__)
+    assert all(getattr(package, name) is not None for name in package.__all__)

@@ -6,7 +6,6 @@ from typing import Any, Protocol, Self, runtime_checkable
 from sklearn.base import clone
 
 from evolabel._utils.text import with_article
-from evolabel._utils.validation import check_number
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import LabelMatrix, read_targets
@@ -57,14 +56,6 @@ def read_batch(estimator: Tunable, X: object, y: object) -> tuple[FloatArray, Fl
     if not isinstance(targets, LabelMatrix):
         raise ParameterError("the search takes a label matrix; give y one column per label")
     return rows, labels
-
-
-def check_search(cv: object, seed: object, n_jobs: object) -> None:
-    """Raise ParameterError unless `cv` >= 2, `seed` >= 0 and `n_jobs` >= 1 (or -1) are whole numbers."""
-    check_number("cv", cv, 2, whole=True)
-    check_number("seed", seed, 0, whole=True)
-    if n_jobs != -1:
-        check_number("n_jobs", n_jobs, 1, whole=True, also=", or -1 for all cores")
 
 
 def check_values(estimator: Tunable, values: Mapping[str, Sequence[Any]], *, decided: bool) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import METRICS, metric_named
-from evolabel.tuning.folds import folds, read_score, scored
+from evolabel.paper.tuning.folds import folds, read_score, scored
 
 
 @settings(max_examples=examples(60), deadline=None)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import EvolvingOneVsRest, GlobalRLS
+from evolabel.baselines import GlobalRLS
 from evolabel.errors import ParameterError
+from evolabel.paper import EvolvingOneVsRest
 
 INITIAL = 60
 BASES = {

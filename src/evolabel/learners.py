@@ -4,13 +4,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import evolabel
-from evolabel import baselines, tuning
+from evolabel import baselines, paper
 from evolabel.errors import ParameterError
 
 if TYPE_CHECKING:
     from evolabel.baselines.base import StreamLearner
     from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-    from evolabel.tuning import TunedClassifier
+    from evolabel.paper import TunedClassifier
+
+__all__ = ["LEARNERS", "make_learner"]
 
 RegisteredLearner: TypeAlias = "EvolvingFuzzyClassifier | StreamLearner | TunedClassifier"
 
@@ -41,21 +43,19 @@ LEARNERS: dict[str, LearnerKind] = {
     ),
     "tuned": LearnerKind(
         "evolving fuzzy classifier, tuned on the initial batch (27 points)",
-        lambda seed: tuning.TunedClassifier(seed=seed),
+        lambda seed: paper.TunedClassifier(seed=seed),
     ),
     "paper-tuned": LearnerKind(
         "the paper's profile, tuned on the initial batch (48 points)",
-        lambda seed: tuning.TunedClassifier(
-            evolabel.EvolvingFuzzyClassifier.paper(), tuning.SMALL_PAPER_GRID, seed=seed
-        ),
+        lambda seed: paper.TunedClassifier(evolabel.EvolvingFuzzyClassifier.paper(), paper.SMALL_PAPER_GRID, seed=seed),
     ),
     "ovr": LearnerKind(
         "one evolving fuzzy classifier per label",
-        lambda seed: baselines.EvolvingOneVsRest(),
+        lambda seed: paper.EvolvingOneVsRest(),
     ),
     "chain": LearnerKind(
         "chain of evolving fuzzy classifiers, each uses the labels before it",
-        lambda seed: baselines.EvolvingChain(seed=seed),
+        lambda seed: paper.EvolvingChain(seed=seed),
     ),
     "static": LearnerKind(
         "evolving fuzzy classifier that learns the initial batch only",
@@ -117,7 +117,7 @@ def make_learner(name: str, seed: int = 0) -> RegisteredLearner:
 
     Examples
     --------
-    >>> from evolabel.baselines import make_learner
+    >>> from evolabel.learners import make_learner
     >>> make_learner("knn")
     SlidingKNN()
     """

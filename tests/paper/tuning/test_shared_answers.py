@@ -9,11 +9,11 @@ from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.model.start import batch_phase
+from evolabel.paper.tuning import shared
+from evolabel.paper.tuning.grid import Grid
+from evolabel.paper.tuning.shared import can_share, separate_answers, shared_answers
 from evolabel.stages.rules.proximal import minimise_all
 from evolabel.streams import DriftingStream
-from evolabel.tuning import shared
-from evolabel.tuning.grid import Grid
-from evolabel.tuning.shared import can_share, separate_answers, shared_answers
 
 POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 50.0)}).consequents
 PROFILES = {

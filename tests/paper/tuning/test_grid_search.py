@@ -5,12 +5,12 @@ import pytest
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import EvolvingOneVsRest
 from evolabel.errors import DivergenceError, NotTrainedError, ParameterError
 from evolabel.evaluate import metric_named
-from evolabel.tuning import PaperGridSearch, search
-from evolabel.tuning.folds import folds
-from evolabel.tuning.shared import shared_answers
+from evolabel.paper import EvolvingOneVsRest, PaperGridSearch
+from evolabel.paper.tuning import search
+from evolabel.paper.tuning.folds import folds
+from evolabel.paper.tuning.shared import shared_answers
 
 GRID = {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.5), "beta": (0.0, 2.0)}
 STEADY = EvolvingFuzzyClassifier(follow_drift=False)
@@ -255,14 +255,6 @@ def test_an_unknown_frame_is_refused(batch):
 def test_a_search_that_has_not_run_has_no_frame():
     with pytest.raises(NotTrainedError, match="has not run yet; call fit first"):
         PaperGridSearch().frame()
-
-
-def test_the_package_lists_its_names():
-    from evolabel import tuning
-
-    assert {"PaperGridSearch", "PAPER_GRID", "heat_map"} <= set(dir(tuning))
-    with pytest.raises(AttributeError, match="has no attribute 'RandomSearch'"):
-        _ = tuning.RandomSearch
 
 
 def test_a_search_is_shown_as_the_call_that_makes_it():

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import EvolvingChain, EvolvingOneVsRest
 from evolabel.errors import CheckpointError, ParameterError
 from evolabel.evaluate import partial_accuracy
-from evolabel.tuning import PaperGridSearch
-from evolabel.tuning.folds import folds
+from evolabel.paper import EvolvingChain, EvolvingOneVsRest, PaperGridSearch
+from evolabel.paper.tuning.folds import folds
 
 GRID = {"base__vigilance": (0.5, 1.5), "base__local_ridge": (0.1, 0.5)}
 

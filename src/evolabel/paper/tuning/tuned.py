@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel import errors
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier, StreamAnswers
-from evolabel.tuning.search import PaperGridSearch
+from evolabel.paper.tuning.search import PaperGridSearch
 from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, EvolabelError, ParameterError
-from evolabel.tuning import PaperGridSearch, search
-from evolabel.tuning.folds import folds
+from evolabel.paper import PaperGridSearch
+from evolabel.paper.tuning import search
+from evolabel.paper.tuning.folds import folds
 
 
 @pytest.fixture

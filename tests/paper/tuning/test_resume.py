@@ -8,8 +8,9 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import CheckpointError
-from evolabel.tuning import PaperGridSearch, search
-from evolabel.tuning.shared import shared_answers
+from evolabel.paper import PaperGridSearch
+from evolabel.paper.tuning import search
+from evolabel.paper.tuning.shared import shared_answers
 
 GRID = {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.5)}
 TASKS = 6  # two structures on three folds

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel.errors import ParameterError
-from evolabel.tuning import PAPER_GRID
-from evolabel.tuning.grid import Grid
+from evolabel.paper import PAPER_GRID
+from evolabel.paper.tuning.grid import Grid
 
 NAMES = st.sampled_from(["alpha", "beta", "vigilance", "max_rules"])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.baselines import EvolvingChain, EvolvingOneVsRest
 from evolabel.errors import ParameterError
+from evolabel.paper import EvolvingChain, EvolvingOneVsRest
 
 INITIAL = 60
 

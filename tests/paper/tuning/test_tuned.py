@@ -10,7 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner, RandomSelection
 from evolabel.errors import NotTrainedError
 from evolabel.evaluate import prequential
-from evolabel.tuning import PaperGridSearch, TunedClassifier
+from evolabel.paper import PaperGridSearch, TunedClassifier
 
 GRID = {"vigilance": [0.5, 1.0], "max_rules": [2, 5]}
 

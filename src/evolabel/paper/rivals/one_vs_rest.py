@@ -74,7 +74,7 @@ class EvolvingOneVsRest(LabelByLabel):
 
     Examples
     --------
-    >>> from evolabel.baselines import EvolvingOneVsRest
+    >>> from evolabel.paper import EvolvingOneVsRest
     >>> from evolabel.evaluate import partial_accuracy
     >>> from evolabel.streams import DriftingStream
     >>> X, Y = DriftingStream(seed=0).take(600)

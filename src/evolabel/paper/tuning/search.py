@@ -12,15 +12,16 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from evolabel._utils.text import call_of
-from evolabel.errors import DivergenceError, NotTrainedError
+from evolabel.errors import DivergenceError
 from evolabel.evaluate.formats import Backend, to_frame
 from evolabel.evaluate.learner import stable_repr
-from evolabel.tuning.batch import Tunable, check_search, check_values, read_batch, read_tunable
+from evolabel.paper.tuning.batch import Tunable, check_values, read_batch, read_tunable
+from evolabel.paper.tuning.folds import Score, check_scorable, folds, read_score, scored, scores_decisions
+from evolabel.paper.tuning.grid import PAPER_GRID, Grid, Point
+from evolabel.paper.tuning.parallel import run_all
+from evolabel.paper.tuning.shared import shared_answers
 from evolabel.tuning.checkpoint import SearchCheckpoint, Task, fingerprint
-from evolabel.tuning.folds import Score, check_scorable, folds, read_score, scored, scores_decisions
-from evolabel.tuning.grid import PAPER_GRID, Grid, Point
-from evolabel.tuning.parallel import run_all
-from evolabel.tuning.shared import shared_answers
+from evolabel.tuning.searches import check_search, surface_of
 from evolabel.typing import BoolArray, FloatArray
 
 
@@ -197,14 +198,6 @@ class _Search:
         with threadpool_limits(1):  # the matrices are small: more threads would only wait for each other
             answers = shared_answers(structure, self.grid.consequents, batch, self.rows[out], decided)
         return task, scored(read_score(self.score), self.labels[out], answers)
-
-
-def surface_of(search: object) -> list[dict[str, Any]]:
-    """Return the points of `search` with their scores; NotTrainedError before `fit`."""
-    if not hasattr(search, "surface_"):
-        raise NotTrainedError("this search has not run yet; call fit first")
-    surface: list[dict[str, Any]] = search.surface_
-    return surface
 
 
 def _described(estimator: Tunable) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The learners with which the paper compares: one evolving classifier per label."""
