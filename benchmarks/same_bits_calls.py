@@ -57,10 +57,30 @@ def groups() -> Iterator[tuple[str, Outputs]]:
     for name, changes in SETTINGS.items():
         known = {parameter: value for parameter, value in changes.items() if parameter in parameters}
         yield f"settings, {name}", learned(EvolvingFuzzyClassifier, **known)
+    for name, changes in PAPER_SETTINGS.items():
+        yield f"settings, {name}", learned(alone(), **{**PLAIN, **changes})
     yield "wide, stream", learned(EvolvingFuzzyClassifier, wide=True)
     yield "wide, queries", queried(EvolvingFuzzyClassifier, "labels", wide=True)
     for name, calls in OTHERS.items():
         yield f"others, {name}", calls()
+
+
+def alone() -> Profile:
+    """Return what makes classifiers with the parameters of the paper's formulas, without members and threshold rules.
+
+    Before there was a PaperClassifier, the default one had these parameters, too; earlier commits do not have all.
+    """
+    try:
+        from evolabel.paper import PaperClassifier
+    except ImportError:
+        from evolabel import EvolvingFuzzyClassifier
+
+        known = EvolvingFuzzyClassifier().get_params()
+        absent = {"follow_drift": False, "threshold_rules": False}
+        return lambda **given: EvolvingFuzzyClassifier(
+            **{name: value for name, value in {**given, **absent}.items() if name in known}
+        )
+    return PaperClassifier
 
 
 # ---------------------------------------------------------------------- names
@@ -481,11 +501,39 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "minmax scaling": {"scaling": "minmax", "temperature": "sqrt"},
     "no scaling": {"scaling": "none", "ridge": 1.0, "local_ridge": 0.1},
     "pruning": {"prune_after": 200},
-    "touching rules merge": {"merging": "touching", "consistency": "angle"},
-    "sparse and coupled": {"alpha": 0.001, "beta": 0.1, "follow_drift": False},
-    "nearest parent": {"parent": "nearest", "ridge": "condition", "follow_drift": False},
-    "rotated rules": {"covariance": "full"},
 }
+PAPER_SETTINGS: dict[str, dict[str, Any]] = {
+    "touching rules merge": {"merging": "touching", "consistency": "angle"},
+    "sparse and coupled": {"alpha": 0.001, "beta": 0.1},
+    "nearest parent": {"parent": "nearest", "ridge": "condition"},
+    "rotated rules": {"covariance": "full"},
+    "weights in closed form": {"parent": "global"},
+    "printed formulas": {"parent": "none", "alpha": 0.001, "prox_steps": 2, "rls": False, "coupling": "none"},
+}
+"""Changes of `PLAIN`; `alone` gives them to the classifier that has the parameters of the paper's formulas."""
+PLAIN: dict[str, Any] = {
+    "vigilance": 0.5,
+    "scaling": "quantile",
+    "ridge": "press",
+    "temperature": "0.1p",
+    "prior_count": 31.0,
+    "min_activation": 0.03,
+    "local_ridge": "loo",
+    "alpha": 0.0,
+    "beta": 0.0,
+    "coupling": "signed_laplacian",
+    "prox_steps": 1,
+    "rls": True,
+    "lipschitz": "safe",
+    "parent": "global",
+    "covariance": "diag",
+    "space": "input",
+    "label_weight": 1.0,
+    "novelty": "deviation",
+    "merging": "room",
+    "consistency": "output",
+}
+"""Parameters of the paper's classifier, with the values that they have in the default one."""
 OTHERS: dict[str, Callable[[], Outputs]] = {
     "selections": selections,
     "annotators": annotated,

@@ -3,15 +3,15 @@
 import numpy as np
 from small_rule_bases import make_stream
 
-from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
+from evolabel.paper.options import PaperOptions
 from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import RuleBase
 
 
 def paper_settings(p, K=3, ridge=1e-3, **changes):
     """The settings of the paper's profile, single options changed."""
-    return kernel_settings(Options(**{**PAPER_PROFILE, **changes}).check(), p, K, np.ones(p), ridge)
+    return kernel_settings(PaperOptions(**changes).check(), p, K, np.ones(p), ridge)
 
 
 def paper_base(p=4, K=3, ridge=1e-3, **changes):

@@ -1,4 +1,4 @@
-"""Every parameter is declared once, in `Options`; what repeats it by hand must agree."""
+"""Every parameter is declared once, in `Options` or `PaperOptions`; what repeats it by hand must agree."""
 
 import inspect
 import re
@@ -6,12 +6,17 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import Choice, Weights
-from evolabel.core.options import PAPER_PROFILE, Options
+from evolabel.core.options import Options
+from evolabel.paper import PaperClassifier
+from evolabel.paper.options import PaperOptions
 
-DECLARED = {field.name: field for field in fields(Options)}
+CLASSES = {EvolvingFuzzyClassifier: Options, PaperClassifier: PaperOptions}
+DECLARED = {cls: {field.name: field for field in fields(options)} for cls, options in CLASSES.items()}
+EACH = [(cls, name) for cls, declared in DECLARED.items() for name in declared]
 DOCS = (Path(__file__).parents[1] / "docs" / "reference" / "parameters.md").read_text(encoding="utf-8")
 
 
@@ -30,54 +35,84 @@ def type_of(allowed):
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
 
 
-def docstring_entries():
-    """Name -> (first line, text) of the parameters in the class docstring."""
-    text = inspect.getdoc(EvolvingFuzzyClassifier).split("Parameters\n----------\n")[1].split("\n\nAttributes")[0]
+def docstring_entries(cls):
+    """Name -> (first line, text) of the parameters in the docstring of the class `cls`."""
+    text = re.split(r"\n\n(?:Attributes|See Also)\n", inspect.getdoc(cls).split("Parameters\n----------\n")[1])[0]
     entries = re.findall(r"^(\w+) : (.*)\n((?:    .*(?:\n|$))+)", text, re.M)
     return {name: (first, " ".join(body.split())) for name, first, body in entries}
 
 
-def table_rows():
-    """Name -> (meaning, default) of the tables in docs/reference/parameters.md."""
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \| (.*?) \| .* \|$", DOCS, re.M)
+def table_rows(cls):
+    """Name -> (meaning, default) of the tables in docs/reference/parameters.md that are about the class `cls`."""
+    section = re.search(rf"^## `{cls.__name__}`\n(.*?)(?=^## |\Z)", DOCS, re.M | re.S)[1]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \| (.*?) \| .* \|$", section, re.M)
     return {name: (meaning, default.strip("`")) for name, meaning, default in rows}
 
 
-def test_the_signature_has_the_parameters_in_order_with_their_types_and_defaults():
-    signature = inspect.signature(EvolvingFuzzyClassifier)
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_signature_has_the_parameters_in_order_with_their_types_and_defaults(cls):
+    signature = inspect.signature(cls)
     found = [(p.name, p.annotation, p.default, p.kind) for p in signature.parameters.values()]
     keyword = inspect.Parameter.KEYWORD_ONLY
-    assert found == [(field.name, field.type, field.default, keyword) for field in DECLARED.values()]
+    assert found == [(field.name, field.type, field.default, keyword) for field in DECLARED[cls].values()]
 
 
-def test_the_defaults_are_allowed():
-    Options().check()
-    Options(**PAPER_PROFILE).check()
+def test_the_default_classifier_has_few_parameters_and_the_paper_has_thirteen_of_its_own():
+    default, paper = (set(DECLARED[cls]) for cls in CLASSES)
+    assert len(default) <= 22
+    assert len(paper - default) == 13
+    assert default - paper == {"follow_drift", "threshold_rules"}
 
 
-def test_the_docstring_and_the_docs_have_the_parameters_in_order():
-    assert list(docstring_entries()) == list(table_rows()) == list(DECLARED)
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_defaults_are_allowed(cls):
+    assert cls().inner.options() == CLASSES[cls]()
 
 
-@pytest.mark.parametrize("name", DECLARED)
-def test_the_docstring_agrees(name):
-    first, text = docstring_entries()[name]
-    allowed, doc = (DECLARED[name].metadata[key] for key in ("allowed", "doc"))
-    assert first == f"{type_of(allowed)}, default={written(DECLARED[name].default)}"
+def test_parameters_of_both_are_allowed_the_same_values():
+    default, paper = DECLARED.values()
+    assert all(default[name].metadata["allowed"] == paper[name].metadata["allowed"] for name in default & paper.keys())
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_docstring_and_the_docs_have_the_parameters_in_order(cls):
+    assert list(docstring_entries(cls)) == list(DECLARED[cls])
+    assert list(table_rows(cls)) == list(DECLARED[cls])
+
+
+@pytest.mark.parametrize(("cls", "name"), EACH)
+def test_the_docstring_agrees(cls, name):
+    first, text = docstring_entries(cls)[name]
+    allowed, doc = (DECLARED[cls][name].metadata[key] for key in ("allowed", "doc"))
+    assert first == f"{type_of(allowed)}, default={written(DECLARED[cls][name].default)}"
     assert text.startswith(doc[0].upper() + doc[1:] + ".")
 
 
-@pytest.mark.parametrize("name", DECLARED)
-def test_the_docs_agree(name):
-    meaning, default = table_rows()[name]
-    assert meaning.startswith(DECLARED[name].metadata["doc"])
-    assert default == written(DECLARED[name].default) or float(default) == DECLARED[name].default
+@pytest.mark.parametrize(("cls", "name"), EACH)
+def test_the_docs_agree(cls, name):
+    meaning, default = table_rows(cls)[name]
+    declared = DECLARED[cls][name]
+    assert meaning.startswith(declared.metadata["doc"])
+    assert default == written(declared.default) or float(default) == declared.default
 
 
-@pytest.mark.parametrize("name", PAPER_PROFILE)
-def test_the_docs_name_the_profile_of_the_paper(name):
-    value = PAPER_PROFILE[name]
-    assert f"`{name}={written(value) if isinstance(value, str | bool) else f'{value:g}'}`" in DOCS
+def test_the_profile_of_the_paper_is_the_defaults_of_its_class():
+    assert type(EvolvingFuzzyClassifier.paper()) is PaperClassifier
+    assert EvolvingFuzzyClassifier.paper().get_params() == PaperClassifier().get_params()
+    assert EvolvingFuzzyClassifier.paper(alpha=0.3).get_params() == PaperClassifier(alpha=0.3).get_params()
+
+
+@pytest.mark.parametrize("name", ["follow_drift", "threshold_rules"])
+def test_the_paper_has_no_parameter_for_a_stage_that_it_does_not_have(name):
+    clf = clone(PaperClassifier(alpha=0.3))
+    assert clf.alpha == 0.3
+    assert getattr(clf, name) is False
+    assert name not in clf.get_params()
+    assert repr(clf) == "PaperClassifier(alpha=0.3)"
+    with pytest.raises(TypeError, match=name):
+        PaperClassifier(**{name: True})
+    with pytest.raises(ValueError, match=f"Invalid parameter '{name}'"):
+        clf.set_params(**{name: True})
 
 
 def test_an_unknown_parameter_is_refused_under_the_name_of_the_classifier():

@@ -1,4 +1,4 @@
-"""Compile what tests need: kernels of the paper's profile, of full covariances, of steps, of active learning."""
+"""Compile what tests need: kernels of the paper's profile, of its axis-parallel rules, of active learning."""
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import BudgetedLearner
@@ -7,8 +7,7 @@ from evolabel.cli.ready import compile_kernels
 compile_kernels(
     {
         "paper": EvolvingFuzzyClassifier.paper(),
-        "full": EvolvingFuzzyClassifier(covariance="full"),
-        "steps": EvolvingFuzzyClassifier(alpha=0.5, follow_drift=False),
+        "axis-parallel": EvolvingFuzzyClassifier.paper(covariance="diag"),
         "budget": BudgetedLearner(),
     }
 )

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from profiles import PAPER_PROFILE, classifier_of
 
 from active.conftest import every_selection
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, Criterion
-from evolabel.core.options import PAPER_PROFILE
 from evolabel.errors import ModelFileError, ModelWriteError
 
 
@@ -48,7 +48,7 @@ ITERATED = {"parent": "nearest", "follow_drift": False}
 
 @pytest.mark.parametrize("profile", [{}, PAPER_PROFILE, ITERATED], ids=["default", "paper", "iterated"])
 def test_learners_of_every_profile_are_loaded(batch, stream, per, profile, tmp_path):
-    classifier = EvolvingFuzzyClassifier(**{**profile, "max_rules": 4}).fit(*batch)
+    classifier = classifier_of(**{**profile, "max_rules": 4}).fit(*batch)
     check(ActiveLearner(classifier, 0.4, per), stream[0][60:], stream[1][60:], tmp_path / "learner.efc")
 
 

@@ -4,10 +4,11 @@ import copy
 
 import numpy as np
 import pytest
+from profiles import PAPER_PROFILE, options_of
 
 from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.active.scoring.second_moments import SecondMoments
-from evolabel.core.options import PAPER_PROFILE, Options
+from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.errors import StateError
 from evolabel.model.storage.snapshot import take_apart
@@ -41,7 +42,7 @@ def trained(samples, options):
 @pytest.fixture(scope="module", params=[{}, PAPER_PROFILE], ids=["default", "paper"])
 def model(request, samples):
     """A trained model of either profile."""
-    return trained(samples, Options(**request.param))
+    return trained(samples, options_of(**request.param))
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_a_sample_learned_tells_less_when_it_comes_again(model, newcomers):
 
 
 def test_product_space_rules_judge_novelty_by_the_features_alone(samples, newcomers):
-    options = Options(**PAPER_PROFILE)
+    options = options_of(**PAPER_PROFILE)
     model = trained(samples, options)
     statistics, rules, p = RowStatistics(model, newcomers), model.trained(), model.n_features
     nearest = statistics.distances.argmin(axis=1)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from profiles import PAPER_PROFILE, options_of
 
 from evolabel.active.scoring.second_moments import SecondMoments
-from evolabel.core.options import PAPER_PROFILE, Options
+from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ParameterError
 from evolabel.model.stream_model import StreamModel
@@ -22,7 +23,7 @@ def samples():
 
 
 def fitted(samples, **options):
-    model = StreamModel(P, 3, Options(**options))
+    model = StreamModel(P, 3, options_of(**options))
     model.fit(Batch(samples[0][:100], samples[1][:100]))
     return model
 

@@ -19,7 +19,6 @@ from evolabel.adapters.dictionaries import (
     WaitingFeatures,
 )
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
-from evolabel.core.options import PAPER_PROFILE
 from evolabel.core.rows import Rows
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}
@@ -91,7 +90,7 @@ def test_a_later_feature_is_learned_and_may_vanish_again(model):
     assert share_right(model, "on") > 0.9
 
 
-@pytest.mark.parametrize("parameters", [{}, {"scaling": "none"}, {**PAPER_PROFILE, "vigilance": 1.0}])
+@pytest.mark.parametrize("parameters", [{}, {"scaling": "none"}, {"follow_drift": False}])
 def test_features_come_to_every_kind_of_model(parameters):
     model = RiverEvolvingFuzzyClassifier(**{**PARAMETERS, **parameters})
     for i, (x, y) in enumerate(sampled(260)):

@@ -8,6 +8,7 @@ import json
 import sys
 
 import numpy as np
+from profiles import classifier_of
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
@@ -16,11 +17,11 @@ from evolabel.streams import DriftingStream
 PROFILES = {
     "default": EvolvingFuzzyClassifier,
     "pruned": lambda: EvolvingFuzzyClassifier(prune_after=60, max_rules=8),
-    "touching": lambda: EvolvingFuzzyClassifier(merging="touching", max_rules=12, ridge=10.0),
-    "rotated": lambda: EvolvingFuzzyClassifier(covariance="full", max_rules=6),
+    "touching": lambda: classifier_of(merging="touching", max_rules=12, ridge=10.0),
+    "rotated": lambda: classifier_of(covariance="full", max_rules=6),
     "paper": lambda: EvolvingFuzzyClassifier.paper(ridge="press", local_ridge=0.5, vigilance=0.6),
     "condition": lambda: EvolvingFuzzyClassifier(ridge="condition", max_rules=3),
-    "coupled": lambda: EvolvingFuzzyClassifier(alpha=1e-3, beta=1e-2, max_rules=6, follow_drift=False),
+    "coupled": lambda: classifier_of(alpha=1e-3, beta=1e-2, max_rules=6),
 }
 SHAPES = [(3, 2), (9, 4), (20, 6), (48, 14), (90, 9)]
 WIDE = [("condition", 128, 2), ("default", 260, 3), ("paper", 128, 2), ("rotated", 128, 3)]  # BLAS uses threads here

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from profiles import classifier_of
 
 import evolabel
 from evolabel import EvolvingFuzzyClassifier
@@ -95,4 +96,4 @@ PROFILES = {
 
 def made(profile):
     changes = PROFILES[profile]
-    return EvolvingFuzzyClassifier.paper(max_rules=5) if changes is None else EvolvingFuzzyClassifier(**changes)
+    return EvolvingFuzzyClassifier.paper(max_rules=5) if changes is None else classifier_of(**changes)

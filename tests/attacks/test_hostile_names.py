@@ -219,7 +219,7 @@ def test_searches_and_reproductions_are_drawn(name):
 
     score.__name__ = name
     search = PaperGridSearch(
-        EvolvingFuzzyClassifier(follow_drift=False), {"alpha": (0.0, 0.1), "beta": (0.0,)}, cv=2, score=score
+        EvolvingFuzzyClassifier.paper(), {"alpha": (0.0, 0.1), "beta": (0.0,)}, cv=2, score=score
     ).fit(X, Y)
     checked(as_svg(figure_of(heat_map(search))))
     trend = {"sample": [1, 2], "pa": [0.5, 0.6], "ap": [0.5, 0.6], "rules": [1.0, 2.0]}

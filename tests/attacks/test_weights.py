@@ -6,6 +6,7 @@ from contextlib import nullcontext, suppress
 import numpy as np
 import pytest
 from choices import pairs
+from profiles import classifier_of
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, EvolabelError
@@ -48,7 +49,7 @@ def made(profile):
     changes = PROFILES[profile]
     if changes is None:
         return EvolvingFuzzyClassifier.paper(max_rules=6)
-    return EvolvingFuzzyClassifier(max_rules=6, **changes)
+    return classifier_of(max_rules=6, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -140,4 +141,4 @@ def test_a_matrix_that_cannot_be_inverted_is_our_error(rows, monkeypatch):
     with pytest.raises(EvolabelError, match="inverted"):
         clf.partial_fit(X, Y)
     with pytest.raises(DataError, match="sample_weight"):
-        EvolvingFuzzyClassifier(alpha=0.1, follow_drift=False).fit(X, Y)
+        classifier_of(alpha=0.1).fit(X, Y)

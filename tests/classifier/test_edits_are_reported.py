@@ -1,12 +1,14 @@
 """An edit reports all that it has changed, and messages name what there is."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, StateError
+from evolabel.paper import PaperClassifier
 from evolabel.streams import DriftingStream
 
 pytestmark = pytest.mark.compiled
@@ -26,10 +28,10 @@ def steps():
 
 
 @pytest.mark.parametrize("edit", ["add", "edit"])
-@pytest.mark.parametrize("make", [EvolvingFuzzyClassifier, EvolvingFuzzyClassifier.paper])
+@pytest.mark.parametrize("make", [partial(EvolvingFuzzyClassifier, threshold_rules=False), PaperClassifier])
 def test_labels_that_are_not_mentioned_keep_their_scores_without_threshold_rules(make, edit, tmp_path):
     X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=0, seed=1).take(400)
-    clf = make(max_rules=5, threshold_rules=False).fit(X[:300], Y[:300])
+    clf = make(max_rules=5).fit(X[:300], Y[:300])
     before, twin, rules = clf.decision_function(X), copy.deepcopy(clf), {rule.identity for rule in clf.rules_}
     form = "IF x0 ABOVE 0.5 THEN label0 70%"
     number = clf.rulebook.add(form) if edit == "add" else clf.rulebook.edit(0, form)

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from profiles import classifier_of
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ModelWriteError, ParameterError
@@ -15,7 +16,7 @@ KINDS = ("macro_f1", "micro_f1")
 
 
 def fresh(optimise="macro_f1", **changes):
-    return EvolvingFuzzyClassifier(**{"max_rules": 6, "optimise": optimise, **changes})
+    return classifier_of(**{"max_rules": 6, "optimise": optimise, **changes})
 
 
 @pytest.fixture(params=KINDS)

@@ -12,6 +12,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.memory import memory_available
 from evolabel.core.options import Options
 from evolabel.errors import EvolabelError, OutOfMemoryError
+from evolabel.paper.options import PaperOptions
 from evolabel.stages.rules.arrays import allocate
 from evolabel.stages.rules.memory_need import memory_need
 from evolabel.stages.rules.settings import kernel_settings
@@ -31,7 +32,7 @@ def wide(rows, features=5000):
     return X, (X[:, :3] > 0).astype(float)
 
 
-@pytest.mark.parametrize("options", [Options(), Options(follow_drift=False, covariance="full"), Options(max_rules=7)])
+@pytest.mark.parametrize("options", [Options(), PaperOptions(space="input"), Options(max_rules=7)])
 def test_the_need_is_what_is_allocated(options):
     settings = kernel_settings(options, 12, 3, np.ones(12), 1.0)
     arrays = allocate(7, 12, 3, settings)

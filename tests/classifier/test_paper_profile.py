@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from profiles import classifier_of
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import partial_accuracy
@@ -224,9 +225,7 @@ SWITCHES = {
 def test_every_switch_beats_the_majority(switch):
     X, Y = DriftingStream(n_features=4, n_labels=3, n_regions=3, drift_every=0, seed=5).take(300)
     changes = SWITCHES[switch]
-    following = changes is not None and not {"alpha", "beta", "parent"} & changes.keys()
-    paper_or_default = paper if changes is None else EvolvingFuzzyClassifier
-    clf = paper_or_default(max_rules=8, follow_drift=following, **(changes or {}))
+    clf = paper(max_rules=8) if changes is None else classifier_of(max_rules=8, **changes)
     scores = clf.fit(X[:100], Y[:100]).test_then_train(X[100:], Y[100:])
     assert np.isfinite(scores).all()
     assert np.isfinite(clf.decision_function(X)).all()

@@ -4,11 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from profiles import PLAIN, classifier_of
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
 from evolabel.errors import DataError, DataTypeError, DivergenceError, ParameterError, StateError
+from evolabel.paper import PaperClassifier
+from evolabel.paper.options import PaperOptions
 from evolabel.streams import DriftingStream
 
 
@@ -19,6 +22,7 @@ def rows():
 
 def test_the_estimators_defaults_are_those_of_the_method():
     assert EvolvingFuzzyClassifier().inner.options() == Options()
+    assert PaperClassifier().inner.options() == PaperOptions()
 
 
 def test_a_batch_phase_that_diverges_leaves_the_warm_up_as_it_was(rows):
@@ -44,21 +48,31 @@ def test_a_stream_that_diverged_does_not_answer_until_it_is_fitted_again(rows):
     assert np.isfinite(clf.fit(X, Y).decision_function(X)).all()
 
 
-ITERATED = {"beta": 1.0, "follow_drift": False}
-
-
-@pytest.mark.parametrize("other", [{"covariance": "full"}, {"space": "product"}, {"follow_drift": False}, ITERATED])
+@pytest.mark.parametrize("other", [{"covariance": "full"}, {"space": "product"}, {"beta": 1.0}])
 def test_classifiers_of_different_kinds_are_not_merged(rows, other):
+    clf = PaperClassifier(**{**PLAIN, "max_rules": 4}).fit(*rows)
+    with pytest.raises(DataError, match="differ in kind"):
+        clf.merge(classifier_of(max_rules=4, **other).fit(*rows))
+
+
+def test_one_that_follows_drift_is_not_merged_with_one_that_does_not(rows):
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(*rows)
     with pytest.raises(DataError, match="differ in kind"):
-        clf.merge(EvolvingFuzzyClassifier(max_rules=4, **other).fit(*rows))
+        clf.merge(EvolvingFuzzyClassifier(max_rules=4, follow_drift=False).fit(*rows))
+
+
+def test_a_classifier_of_the_paper_is_not_merged_with_another(rows):
+    alone = EvolvingFuzzyClassifier(max_rules=4, follow_drift=False, threshold_rules=False).fit(*rows)
+    paper = PaperClassifier(**{**PLAIN, "max_rules": 4}).fit(*rows)
+    with pytest.raises(DataError, match="are an EvolvingFuzzyClassifier and a PaperClassifier; merge only"):
+        alone.merge(paper)
 
 
 def test_a_feature_that_is_seldom_seen_keeps_its_spread():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3))
     X[rng.random(600) < 0.9, 2] = np.nan
-    clf = EvolvingFuzzyClassifier(covariance="full", max_rules=1, scaling="standard").fit(X, rng.random((600, 1)) < 0.5)
+    clf = classifier_of(covariance="full", max_rules=1, scaling="standard").fit(X, rng.random((600, 1)) < 0.5)
     rules = clf.inner.any_model.trained()
     F = np.tril(rules.arrays.F[1])
     variance = np.diag(F @ F.T) / (rules.settings.prior_count + rules.arrays.k[1] - 1.0)
@@ -143,7 +157,7 @@ def test_scikit_learn_scores_and_predicts_label_matrices(rows, labels):
 
 
 def test_settings_hold_plain_numbers():
-    clf = EvolvingFuzzyClassifier(novelty="paper", vigilance=np.float32(0.4), rls=np.bool_(True))
+    clf = PaperClassifier(novelty="paper", vigilance=np.float32(0.4), rls=np.bool_(True))
     X, Y = DriftingStream(seed=0).take(30)
     settings = clf.fit(X, Y).inner.any_model.trained().settings
     assert {type(value) for value in settings} <= {float, int, bool, np.ndarray}

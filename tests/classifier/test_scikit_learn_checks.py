@@ -6,6 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.paper import PaperClassifier
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -20,7 +21,9 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [EvolvingFuzzyClassifier()], expected_failed_checks=lambda _: EXPECTED_FAILURES, xfail_strict=True
+    [EvolvingFuzzyClassifier(), PaperClassifier()],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
+    xfail_strict=True,
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)

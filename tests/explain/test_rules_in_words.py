@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from profiles import classifier_of
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, ParameterError, StateError
@@ -21,7 +22,7 @@ LABELS = ["rain", "snow", "wind & sun"]
 def named_classifier(stream, **parameters):
     X, Y = stream
     frames = pd.DataFrame(1000.0 + 50.0 * X, columns=FEATURES), pd.DataFrame(Y, columns=LABELS)
-    return EvolvingFuzzyClassifier(max_rules=5, **parameters).fit(*frames)
+    return classifier_of(max_rules=5, **parameters).fit(*frames)
 
 
 @pytest.fixture(scope="module")

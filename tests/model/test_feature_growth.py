@@ -7,9 +7,10 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import PAPER_PROFILE, options_of
 from small_rule_bases import assert_close
 
-from evolabel.core.options import PAPER_PROFILE, Options
+from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, joined, keep_features
 from evolabel.model.storage.snapshot import put_together, take_apart
@@ -38,7 +39,7 @@ def samples(seed, rows=160, p=4):
 
 def model_of(X, Y, batch=60, **changes):
     """A model past its batch phase and some incremental samples."""
-    model = StreamModel(X.shape[1], Y.shape[1], Options(**{"max_rules": 40, **changes}).check())
+    model = StreamModel(X.shape[1], Y.shape[1], options_of(**{"max_rules": 40, **changes}))
     model.fit(Batch(X[:batch], Y[:batch]))
     model.learn(Batch(X[batch:], Y[batch:]))
     return model
@@ -229,7 +230,7 @@ def test_a_wider_model_is_stored_bit_for_bit(kind):
     X, Y = samples(10)
     model = model_of(X, Y, **KINDS[kind])
     grow_features(model, [np.arange(10.0)])
-    twin = put_together(*take_apart(model))
+    twin = put_together(*take_apart(model), options_class=type(model.options))
     later, labels = samples(10, rows=200, p=5)
     for one in (model, twin):
         one.learn(Batch(later, labels))

@@ -8,6 +8,7 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import classifier_of
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.model.growth import grow_features
@@ -89,8 +90,8 @@ def test_regions_of_their_own_ask_for_less_ridge_than_noise_about_a_line():
 @pytest.mark.parametrize("changes", [{}, {**ALONE, "alpha": 0.1}, {**ALONE, "beta": 1.0}, FULL])
 def test_the_choice_is_the_parameter_of_that_number(changes):
     X, Y = REGIONS
-    chosen = EvolvingFuzzyClassifier(max_rules=8, **changes).fit(X[:200], Y[:200])
-    given_ = EvolvingFuzzyClassifier(max_rules=8, local_ridge=chosen.local_ridge_, **changes).fit(X[:200], Y[:200])
+    chosen = classifier_of(max_rules=8, **changes).fit(X[:200], Y[:200])
+    given_ = classifier_of(max_rules=8, local_ridge=chosen.local_ridge_, **changes).fit(X[:200], Y[:200])
     assert chosen.local_ridge_ < 0.2
     assert given_.local_ridge_ == chosen.local_ridge_
     np.testing.assert_allclose(
@@ -100,14 +101,14 @@ def test_the_choice_is_the_parameter_of_that_number(changes):
 
 def test_penalties_on_top_do_not_change_the_choice():
     penalties = ({}, ALONE, {**ALONE, "alpha": 1.0}, {**ALONE, "beta": 5.0})
-    assert len({EvolvingFuzzyClassifier(**changes).fit(*REGIONS).local_ridge_ for changes in penalties}) == 1
+    assert len({classifier_of(**changes).fit(*REGIONS).local_ridge_ for changes in penalties}) == 1
 
 
 @pytest.mark.parametrize("parent", ["nearest", "none"])
 def test_without_a_global_parent_there_is_no_choice(parent):
     X, Y = REGIONS
     ridges = ("loo", 0.2)
-    chosen, fixed = (EvolvingFuzzyClassifier(parent=parent, local_ridge=r, **ALONE).fit(X, Y) for r in ridges)
+    chosen, fixed = (classifier_of(parent=parent, local_ridge=r).fit(X, Y) for r in ridges)
     assert chosen.local_ridge_ == 0.2
     assert np.array_equal(chosen.decision_function(X), fixed.decision_function(X))
 

@@ -10,7 +10,9 @@ from persistence.files.make_files import HERE, stream
 
 from evolabel import EvolvingFuzzyClassifier, __version__
 from evolabel.active import ActiveLearner
+from evolabel.active.storage import classifier_in
 from evolabel.errors import DataWarning, ModelFileError, StateError
+from evolabel.paper import PaperClassifier
 from evolabel.persistence.model_file import read_model_bytes, write_model_file
 from evolabel.persistence.schemas import SCHEMA, STEPS
 
@@ -127,6 +129,58 @@ def test_an_old_array_of_another_shape_is_refused(name, shape, unpacked):
 def test_arrays_and_facts_are_those_of_the_number():
     """Another set of arrays or facts needs another number, a step from this one, and files: see files/README.md."""
     assert written_schema.lines() == written_schema.FILE.read_text().splitlines()
+
+
+PARAMETERS = HERE / "parameters-of-schema-2"
+
+
+def with_parameters(name, unpacked):
+    """The model in the file of schema 2 with the parameters `name`, and what it answered there."""
+    path = unpacked(PARAMETERS.with_name(f"{PARAMETERS.name}-{name}.gz"))
+    model = (ActiveLearner if name == "paper-learner" else EvolvingFuzzyClassifier).load(path)
+    said = json.loads(PARAMETERS.with_suffix(".json").read_text())[name]["outputs"]
+    np.testing.assert_allclose(model.decision_function(stream(120)[0][100:]), said, rtol=0.0, atol=1e-9)
+    return model
+
+
+def test_a_classifier_with_formulas_of_the_paper_becomes_one_of_the_paper(unpacked):
+    paper = with_parameters("paper", unpacked)
+    assert type(paper) is PaperClassifier
+    assert paper.get_params() == PaperClassifier(max_rules=2).get_params()
+    assert learn_on(paper, "classifier") > 0.8
+    coupled = with_parameters("coupled", unpacked)
+    assert (type(coupled), coupled.beta, coupled.covariance, coupled.ridge) == (PaperClassifier, 1.0, "diag", "press")
+
+
+def test_a_learner_with_formulas_of_the_paper_has_a_classifier_of_the_paper(unpacked, tmp_path):
+    learner = with_parameters("paper-learner", unpacked)
+    assert type(learner.classifier) is PaperClassifier
+    learner.save(tmp_path / "again")
+    assert type(ActiveLearner.load(tmp_path / "again").classifier) is PaperClassifier
+    assert type(classifier_in((tmp_path / "again").read_bytes(), "again")) is PaperClassifier
+
+
+def test_a_trained_classifier_keeps_its_knots_and_another_number_is_for_trained_ones_only(unpacked):
+    trained = with_parameters("knots", unpacked)
+    assert type(trained) is EvolvingFuzzyClassifier
+    assert trained.inner.any_model.scaler.x.shape == (2, 8)
+    assert learn_on(trained, "classifier") > 0.85
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("rotated", "it has covariance='full' with follow_drift=True, and PaperClassifier has no follow_drift"),
+        ("spread", "it has another prior_variance than 1.0, which is a constant now"),
+        ("few-knots", "it is not trained yet and has another n_knots than 16, which is a constant now"),
+    ],
+)
+def test_parameters_that_no_classifier_has_any_more_are_named_with_the_version_that_has_them(name, why, unpacked):
+    with pytest.raises(ModelFileError) as error:
+        with_parameters(name, unpacked)
+    told = str(error.value)
+    assert f"cannot be read ({why}); it has schema 2, this version writes schema {SCHEMA}; load it with the" in told
+    assert told.endswith("development version of 19 November 2026 or before that wrote it, or fit the model anew")
 
 
 @pytest.fixture

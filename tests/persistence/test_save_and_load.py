@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.errors import ModelWriteError
+from evolabel.errors import ModelFileError, ModelWriteError
 from evolabel.model.storage.snapshot import take_apart
+from evolabel.paper import PaperClassifier
 
 
 def assert_same_model(one, other):
@@ -162,3 +163,27 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(ModelWriteError, match=r"there is no folder .*absent"):
         clf.save(tmp_path / "absent" / "model")
     assert not (tmp_path / "absent").exists()
+
+
+class Mine(EvolvingFuzzyClassifier):
+    """A classifier of a user."""
+
+
+def test_a_file_of_the_papers_classifier_is_loaded_as_one(stream, tmp_path):
+    path = tmp_path / "paper"
+    clf = PaperClassifier(max_rules=3, beta=0.5).fit(*stream)
+    clf.save(path)
+    for cls in (EvolvingFuzzyClassifier, PaperClassifier):
+        twin = cls.load(path)
+        assert type(twin) is PaperClassifier
+        assert twin.get_params() == clf.get_params()
+        np.testing.assert_array_equal(twin.decision_function(stream[0]), clf.decision_function(stream[0]))
+    with pytest.raises(ModelFileError, match=r"holds a PaperClassifier, not a Mine; load it with"):
+        Mine.load(path)
+
+
+def test_a_file_of_the_default_classifier_is_not_loaded_as_one_of_the_paper(trained, tmp_path):
+    trained.save(tmp_path / "default")
+    assert type(Mine.load(tmp_path / "default")) is Mine
+    with pytest.raises(ModelFileError, match=r"holds an EvolvingFuzzyClassifier, not a PaperClassifier; load it with"):
+        PaperClassifier.load(tmp_path / "default")

@@ -15,6 +15,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.active.selection import SELECTORS
 from evolabel.classifier.storage import classifier_bytes
+from evolabel.paper import PaperClassifier
 from evolabel.persistence.model_file import read_model_bytes
 from evolabel.persistence.schemas import SCHEMA
 from evolabel.stages.rules.slots import PER_SLOT
@@ -34,10 +35,10 @@ def stream(rows):
     return X, np.stack([X[:, 0] > 0.0, X[:, 1] > 0.5, X[:, 2] > 0.1], axis=1).astype(float)
 
 
-def fitted(n_labels=K, **parameters):
+def fitted(n_labels=K, kind=EvolvingFuzzyClassifier, **parameters):
     """A classifier of `n_labels` labels, or of classes where it is 0."""
     X, Y = stream(60)
-    return EvolvingFuzzyClassifier(max_rules=4, **parameters).fit(X, Y if n_labels else Y[:, :2].sum(axis=1))
+    return kind(max_rules=4, **parameters).fit(X, Y if n_labels else Y[:, :2].sum(axis=1))
 
 
 def learner(selection, per, **parameters):
@@ -65,8 +66,9 @@ def models():
     for optimise in ("subset_accuracy", "macro_f1"):
         yield learner("quantile", "samples", optimise=optimise)
     yield classifier_bytes(fitted(0, optimise="balanced"))
-    yield learner("quantile", "samples", coupling="paper", lipschitz="paper", covariance="full", space="product")
-    yield classifier_bytes(fitted(rls=False, follow_drift=False, consistency="angle"))
+    yield classifier_bytes(fitted(follow_drift=False, threshold_rules=False))
+    yield learner("quantile", "samples", kind=PaperClassifier)
+    yield classifier_bytes(fitted(kind=PaperClassifier, rls=False, space="input", covariance="diag"))
     yield ActiveLearner.start(dict.fromkeys(NAMES[0]), NAMES[1], budget=0.5).to_bytes()
 
 

@@ -16,7 +16,6 @@ from evolabel.active.scoring.criteria import CRITERIA, Criterion
 from evolabel.active.selection import SELECTORS, Selector
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import (
-    KIND,
     LEARNER_KIND,
     put_classifier_together,
     read_classifier,
@@ -87,7 +86,7 @@ def classifier_in(data: bytes, name: str) -> EvolvingFuzzyClassifier:
     if manifest.get("kind") == LEARNER_KIND:
         arrays = _without_own(arrays)
         with refusing_to_read(name, "a learner", manifest):
-            manifest = {**manifest, **StoredFacts(manifest).part("classifier").facts, "kind": KIND}
+            manifest = {**manifest, **StoredFacts(manifest).part("classifier").facts}
     return read_classifier(EvolvingFuzzyClassifier, arrays, manifest, name)
 
 

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -42,13 +42,13 @@ from evolabel.classifier.targets import (
     read_targets,
 )
 from evolabel.core.events import Event
-from evolabel.core.options import PAPER_PROFILE
+from evolabel.core.options import Options
 from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.errors import DataError, DataTypeError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_drift import LabelDrift, label_drifts
 from evolabel.model.merge import empty_like, merge
-from evolabel.model.stream_model import CHUNK
+from evolabel.model.stream_model import CHUNK, StreamModel
 from evolabel.stages.calibration.loops.maps import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.stages.rules.memory_need import check_memory
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from evolabel.explain.figures.figure_data import FigureData
     from evolabel.explain.prediction import Explanation
     from evolabel.explain.rules import RuleSet
+    from evolabel.paper import PaperClassifier
     from evolabel.stages.rules.relevance import Relevance
 
 with deferred("pandas", "scipy.stats"):  # scikit-learn imports them, half of its import, and uses neither here
@@ -115,7 +116,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         Most rules at a time. Where all are in use, the closest pair is merged before a new one starts.
     vigilance : float, default=0.5
         Mean squared distance to the nearest rule above which a sample starts a rule, while there is space.
-        Smaller values give more rules, earlier. With `novelty="paper"` it is the factor fac of eq. (5).
+        Smaller values give more rules, earlier.
     scaling : {"quantile", "standard", "minmax", "none"}, default="quantile"
         How features are scaled, learned from the initial batch. To normal scores, to standard scores, to [0,
         1], or not at all (values are then cut at -1e6 and 1e6).
@@ -128,8 +129,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         the number p of features. Small values make rules share less.
     follow_drift : bool, default=True
         Whether the model follows labels that change their meaning. A fast and a linear member then answer
-        beside the rules, and alarms watch the errors of each label. Not with `alpha` or `beta` above 0 or with
-        a `parent` other than "global".
+        beside the rules, and alarms watch the errors of each label.
     threshold_rules : bool, default=True
         Whether thresholds and conjunctions that separate a label are found and used. They answer for a label only
         where they are better than the rules beyond doubt.
@@ -150,55 +150,22 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     threshold : float, default=0.5
         Outputs of at least this much are predicted as 1. Used for a label matrix with `optimise="accuracy"`,
         and read when the model predicts.
-    n_knots : int, default=16
-        Quantiles per feature that the quantile scaling keeps.
     novel_z : float, default=6.0
         Standard deviations above the recent mean distance at which a sample starts a rule in a full rule base.
         The closest pair of rules is merged to make space for it.
     prior_count : float or str, default=31.0
         Samples that the prior spread of a rule counts for. "2p" is twice the number of features.
-    prior_variance : float, default=1.0
-        Squared spread that a rule starts with, in units of a scaled feature's variance.
     min_activation : float, default=0.03
         Membership below which a rule neither answers nor learns.
     global_ridge : float, default=1.5
         Ridge of the global model, in units of `ridge`.
     local_ridge : float or "loo", default="loo"
         Ridge of each rule towards the global model, in units of `ridge`. "loo" chooses it, up to 0.2, by leave-
-        one-out of the whole rule base on the initial batch; without a global parent it is 0.2 then.
+        one-out of the whole rule base on the initial batch.
     intercept_ridge : float, default=0.01
         Share of the ridge put on the intercept.
     min_support : float, default=3.0
         Support below which `prune_after` removes a rule.
-    merging : {"room", "touching"}, default="room"
-        Whether rules are merged only to make space, or also when they touch and agree. "room": only for space.
-    consistency : {"output", "angle"}, default="output"
-        How agreement of merged consequents is measured, eq. (29).
-    alpha : float, default=0.0
-        L1 penalty on the weights, intercepts spared. Above 0, weights are iterated (Algorithms 1 and 2).
-    beta : float, default=0.0
-        Strength of the label coupling, intercepts spared. Above 0, weights are iterated (Algorithms 1 and 2).
-    coupling : {"signed_laplacian", "shifted", "ridge", "none", "paper"}, default="signed_laplacian"
-        Matrix of the label coupling, from the correlations inside a rule. "paper": as printed; it may diverge.
-    prox_steps : int, default=1
-        Proximal gradient steps per sample. 0 leaves recursive least squares alone.
-    rls : bool, default=True
-        Whether a recursive least squares step comes first.
-    lipschitz : {"safe", "paper"}, default="safe"
-        Step length of the proximal gradient. "paper" is the printed one, which may end in DivergenceError.
-    parent : {"global", "nearest", "none"}, default="global"
-        Model that a new rule starts from. The global model, towards which its ridge pulls; the nearest rule
-        (eq. 28); zero.
-    covariance : {"diag", "full"}, default="diag"
-        Axis-parallel or rotated rules.
-    space : {"input", "product"}, default="input"
-        Space in which rules are born and moved: features, or features and labels.
-    label_weight : float, default=1.0
-        Length of a label in the product space, in units of a scaled feature. It counts as long as the prior
-        does, because a spread that is learned cancels it.
-    novelty : {"deviation", "paper"}, default="deviation"
-        Criterion by which a sample starts a rule. By `vigilance` and `novel_z`, or by the radius of eq. (5)
-        with fac = `vigilance`.
 
     Attributes
     ----------
@@ -230,9 +197,10 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
 
     Notes
     -----
-    Inference is eqs. (1)-(4) of the paper, learning Algorithms 1 and 2, in closed form at alpha = beta = 0. NaN in X
-    is a missing feature, NaN in Y a label that was not annotated. Parameters are read when training starts,
-    `threshold` when it predicts.
+    Inference is eqs. (1)-(4) of the paper, learning Algorithms 1 and 2 in the closed form that they have without L1 and
+    without a coupling of labels; `evolabel.paper.PaperClassifier` has the literal formulas. NaN in X is a missing
+    feature, NaN in Y a label that was not annotated. Parameters are read when training starts, `threshold` when it
+    predicts.
 
     Threads: all methods can be called at any time from any thread; one waits for the other, and every answer is that of
     the model before or after a whole call. `fit` runs beside the others and replaces the model at its end. Not guarded:
@@ -267,34 +235,22 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     optimise: str = "accuracy"
     class_weight: dict[Any, float] | str | None = None
     threshold: float = 0.5
-    n_knots: int = 16
     novel_z: float = 6.0
     prior_count: float | str = 31.0
-    prior_variance: float = 1.0
     min_activation: float = 0.03
     global_ridge: float = 1.5
     local_ridge: float | str = "loo"
     intercept_ridge: float = 0.01
     min_support: float = 3.0
-    merging: str = "room"
-    consistency: str = "output"
-    alpha: float = 0.0
-    beta: float = 0.0
-    coupling: str = "signed_laplacian"
-    prox_steps: int = 1
-    rls: bool = True
-    lipschitz: str = "safe"
-    parent: str = "global"
-    covariance: str = "diag"
-    space: str = "input"
-    label_weight: float = 1.0
-    novelty: str = "deviation"
+
+    _options_class: ClassVar[type[Options]] = Options
+    _model_class: ClassVar[type[StreamModel]] = StreamModel
 
     __metadata_request__partial_fit = {"on_event": UNUSED}  # noqa: RUF012 (as scikit-learn reads it; no metadata)
 
-    @classmethod
-    def paper(cls, **changes: Any) -> Self:
-        """Return a classifier with the paper's own profile (`core.options.PAPER_PROFILE`).
+    @staticmethod
+    def paper(**changes: Any) -> "PaperClassifier":
+        """Return a `PaperClassifier`: the paper's own profile, but for the parameters in `changes`.
 
         Product space, rotated rules, L1, label coupling, rules that merge when they touch. Its mathematical errors stay
         mended (docs/explanations/where-we-leave-the-paper.md).
@@ -304,7 +260,9 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         **changes
             Single parameters that differ; `vigilance` (fac), `alpha` and `beta` are meant to be tuned.
         """
-        return cls(**{**PAPER_PROFILE, **changes})
+        from evolabel import paper
+
+        return paper.PaperClassifier(**changes)
 
     # ------------------------------------------------------------------ learning
 
@@ -755,7 +713,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     @property
     def inner(self) -> ClassifierInner:
         """What other packages of the library use of a classifier besides its public methods."""
-        return ClassifierInner(self, self._state)
+        return ClassifierInner(self, self._state, self._options_class, self._model_class)
 
     @property
     def n_rules_(self) -> int:

@@ -81,10 +81,19 @@ class ClassifierInner:
         Classifier that is read and trained in place.
     state : ClassifierState
         Its state.
+    options_class, model_class : type
+        The classes of its checked parameters and of its model.
     """
 
-    def __init__(self, classifier: "EvolvingFuzzyClassifier", state: ClassifierState) -> None:
+    def __init__(
+        self,
+        classifier: "EvolvingFuzzyClassifier",
+        state: ClassifierState,
+        options_class: type[Options],
+        model_class: type[StreamModel],
+    ) -> None:
         self.classifier, self.state = classifier, state
+        self.options_class, self.model_class = options_class, model_class
         self._by_order = False  # whether arrays without the classifier's feature names have come before
 
     @property
@@ -162,7 +171,7 @@ class ClassifierInner:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
         options = self.options()
         check_memory(n_features, n_labels, options)
-        return StreamModel(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
+        return self.model_class(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
 
     def begin(self, model: StreamModel, columns: ColumnCoding | None, targets: Targets) -> None:
         """Make `model` the model of an unfitted classifier, with these `columns`, if they have names, and `targets`."""
@@ -234,7 +243,8 @@ class ClassifierInner:
 
     def options(self) -> Options:
         """The parameters of the classifier, checked; ParameterError for the first that is not allowed."""
-        return Options(**{name: getattr(self.classifier, name) for name in option_names()}).check()
+        values = {name: getattr(self.classifier, name) for name in option_names(self.options_class)}
+        return self.options_class(**values).check()
 
     def validate_rows(self, X: object) -> FloatArray:
         """Rows of the table `X`, or of a list of dictionaries by feature names or of encoded rows, checked, (n, p).

@@ -1,15 +1,17 @@
-"""`EvolvingFuzzyClassifier` to file and back: the model's arrays, its parameters, its names."""
+"""Classifiers to file and back: the model's arrays, its parameters, its names."""
 
 import json
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from evolabel._utils.text import with_article
+from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.array_checks import inside
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
     C = TypeVar("C", bound=EvolvingFuzzyClassifier)
 
-KIND, LEARNER_KIND = "EvolvingFuzzyClassifier", "ActiveLearner"
+PAPER_KIND, LEARNER_KIND = "PaperClassifier", "ActiveLearner"
+CLASSIFIER_KINDS = ("EvolvingFuzzyClassifier", PAPER_KIND)
 _FEEDBACK = "feedback"  # the part of the error feedback in a file
 SIMPLE = (str, int, float, bool)  # classes that JSON can hold
 DTYPES = re.compile("[<>|=]?[biufUO][0-9]*")  # of classes
@@ -46,7 +49,7 @@ def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLi
     with refusing_to_write(path):
         stored = json.loads(json.dumps(manifest, allow_nan=False))
         put_classifier_together(type(classifier), arrays, stored, copy=False)
-    write_model_file(path, arrays, {"kind": KIND, **manifest})
+    write_model_file(path, arrays, manifest)
 
 
 def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
@@ -57,18 +60,37 @@ def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
 def classifier_bytes(classifier: "EvolvingFuzzyClassifier") -> bytes:
     """Return the contents of the file that `save_classifier` would write of `classifier`."""
     arrays, manifest = take_classifier_apart(classifier)
-    return model_bytes(arrays, {"kind": KIND, **manifest})
+    return model_bytes(arrays, manifest)
 
 
 def read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "C":
-    """Return the classifier of these `arrays` and `manifest`; ModelFileError, which names `path`, if it is none."""
-    if manifest.get("kind") != KIND:
-        kind, advice = with_article(manifest.get("kind")), "pass a file written by save()"
-        if manifest.get("kind") == LEARNER_KIND:
+    """Return the classifier of these `arrays` and `manifest`; ModelFileError, which names `path`, if it is none.
+
+    It is a `cls`, or a PaperClassifier where the file holds one and `cls` is one of its bases.
+    """
+    found = manifest.get("kind")
+    if found not in CLASSIFIER_KINDS:
+        kind, advice = with_article(found), "pass a file written by save()"
+        if found == LEARNER_KIND:
             advice = "load it with ActiveLearner.load and take its `classifier`"
         raise ModelFileError(f"{path} holds {kind}, not a classifier; {advice}")
+    if _class_of(cls, found) is None:
+        kind, own = with_article(found), with_article(cls.__name__)
+        raise ModelFileError(f"{path} holds {kind}, not {own}; load it with {found}.load")
     with refusing_to_read(path, "a classifier", manifest):
         return put_classifier_together(cls, arrays, manifest)
+
+
+def _class_of(cls: "type[C]", kind: object) -> "type[C] | None":
+    """Return the class of a classifier of this `kind` that is loaded as a `cls`; None if it would be no `cls`."""
+    paper: Any = type(cls.paper())
+    if kind not in CLASSIFIER_KINDS:
+        return None
+    if kind != PAPER_KIND:
+        return None if issubclass(cls, paper) else cls
+    if issubclass(cls, paper):
+        return cls
+    return paper if issubclass(paper, cls) else None
 
 
 @contextmanager
@@ -101,6 +123,7 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
     if model.warm_up is None:
         arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
     return arrays, {
+        "kind": model.options.classifier,
         "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
         "columns": _write_columns(classifier.inner.columns),
         "targets": _write_targets(classifier.inner.targets),
@@ -109,15 +132,19 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
 
 
 def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *, copy: bool = True) -> "C":
-    """Return the classifier of class `cls` of these `arrays` and `manifest`; EvolabelError if they are wrong.
+    """Return the classifier of these `arrays` and `manifest`, as `read_classifier`; EvolabelError if they are wrong.
 
     Without `copy` its rules are the `arrays` themselves, which saves memory where the classifier is only checked.
     """
     stored = StoredFacts(manifest)
+    made = _class_of(cls, stored.value("kind"))
+    if made is None:
+        raise stored.refuse("kind", f"one of {', '.join(CLASSIFIER_KINDS)} that is {with_article(cls.__name__)}")
+    cls = made
     parameters = stored.part("parameters").only(*cls._get_param_names())
     classifier = cls(**{**parameters, "class_weight": read_weights(parameters["class_weight"])})
     classifier.inner.options()
-    model = _put_model_together(arrays, stored.part("model"), copy=copy)
+    model = _put_model_together(arrays, stored.part("model"), classifier.inner, copy=copy)
     targets = _read_targets(stored.part("targets"), model.n_labels)
     named = stored.value("columns") is not None
     columns = _read_columns(stored.part("columns"), model.n_features) if named else None
@@ -127,14 +154,15 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *,
     return classifier
 
 
-def _put_model_together(arrays: Arrays, stored: StoredFacts, *, copy: bool) -> StreamModel:
-    """Return the model, with the error feedback of its initial batch."""
+def _put_model_together(arrays: Arrays, stored: StoredFacts, inner: ClassifierInner, *, copy: bool) -> StreamModel:
+    """Return the model for the classifier of `inner`, with the error feedback of its initial batch."""
+    build = partial(put_together, model_class=inner.model_class, options_class=inner.options_class)
     if "warm_up" in stored:
-        return put_together(arrays, stored.facts, watchers=[ErrorFeedback()])
+        return build(arrays, stored.facts, watchers=[ErrorFeedback()])
     own = {name: array for name, array in arrays.items() if not name.startswith(f"{_FEEDBACK}.")}
     with inside(_FEEDBACK):
         feedback = ErrorFeedback.from_arrays(part_of(arrays, _FEEDBACK), stored.whole("n_labels"), 0)
-    return put_together(own, stored.facts, watchers=[feedback], copy=copy)
+    return build(own, stored.facts, watchers=[feedback], copy=copy)
 
 
 def _plain(value: Any) -> Any:

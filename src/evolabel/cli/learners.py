@@ -10,6 +10,7 @@ from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Learner
 from evolabel.learners import LEARNERS, make_learner
+from evolabel.paper import PaperClassifier
 
 _SLOW = ("forest", "tuned", "paper-tuned")
 
@@ -54,8 +55,13 @@ def _with_parameters(first: str, params: GivenParameters) -> dict[str, Factory]:
     """Return the learner `first` with `params`, by its name; ParameterError if it does not have them."""
     if params.profile is not None:
         first = "paper" if params.profile == "paper" else "evolabel"
-    if not isinstance(make_learner(first), EvolvingFuzzyClassifier):
+    plain = make_learner(first)
+    if not isinstance(plain, EvolvingFuzzyClassifier):
         raise ParameterError(f"--params and --set are for a fuzzy classifier, not {first}; use --learner evolabel")
+    for name in params.values:
+        if name not in plain.get_params():
+            other = "evolabel" if isinstance(plain, PaperClassifier) else "paper"
+            raise ParameterError(f"{name} is no parameter of {first}; use --learner {other}, or leave it out")
     _made(first, params, 0).inner.options()
     title = "evolabel" if params.profile is not None else first
     return {f"{title} ({params.shown})": partial(_made, first, params)}

@@ -10,10 +10,12 @@ from evolabel._utils.json_text import parse_json
 from evolabel._utils.validation import Choice, Range, Weights
 from evolabel.core.options import Options
 from evolabel.errors import FileFormatError, ParameterError
+from evolabel.paper.options import PaperOptions
 
 _ALLOWED: dict[str, Range | Choice | Weights] = {
-    declared.name: declared.metadata["allowed"] for declared in fields(Options)
+    declared.name: declared.metadata["allowed"] for kind in (Options, PaperOptions) for declared in fields(kind)
 }
+"""What the parameters of the default classifier and of the paper's may be."""
 _MOST_SHOWN = 3  # parameters in the name of a learner
 _BOOLEANS = {"true": True, "false": False}
 

@@ -1,12 +1,12 @@
-"""Every parameter of the method, declared once: name, type, default, allowed values and one line of documentation.
+"""Every parameter of the default classifier, declared once: name, type, default, allowed values and a line of text.
 
 The signature and the class docstring of `EvolvingFuzzyClassifier` and `docs/reference/parameters.md` repeat them by
-hand; `tests/test_parameters.py` compares.
+hand; `tests/test_parameters.py` compares. Those of `PaperClassifier` are in `paper.options`.
 """
 
 from dataclasses import dataclass, field, fields
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from evolabel._utils.validation import Choice, Range, Weights
 from evolabel.errors import ParameterError
@@ -17,7 +17,7 @@ STRONGEST_LOCAL_RIDGE = 0.2
 _LONGEST = 10**15  # samples to wait: kernels count in 64 bits
 
 # Of numbers that are divided by and multiplied with each other: products of some of them neither over- nor underflow.
-_SMALLEST, _GREATEST = 1e-30, 1e30
+SMALL_FACTOR, LARGE_FACTOR = 1e-30, 1e30
 
 
 def option(default: object, allowed: Range | Choice | Weights, doc: str) -> Any:
@@ -27,7 +27,7 @@ def option(default: object, allowed: Range | Choice | Weights, doc: str) -> Any:
 
 @dataclass(frozen=True)
 class Options:
-    """All parameters of the method; `docs/reference/parameters.md` has the origin of each default."""
+    """All parameters of `EvolvingFuzzyClassifier`; `docs/reference/parameters.md` has the origin of each default."""
 
     # what a user needs
     max_rules: int = option(30, Range(1, 100_000, whole=True), "most rules at a time")
@@ -42,11 +42,13 @@ class Options:
         "how features are scaled, learned from the initial batch",
     )
     ridge: float | str = option(
-        "press", Range(_SMALLEST, _GREATEST, words=("press", "condition")), "unit of `global_ridge` and `local_ridge`"
+        "press",
+        Range(SMALL_FACTOR, LARGE_FACTOR, words=("press", "condition")),
+        "unit of `global_ridge` and `local_ridge`",
     )
     temperature: float | str = option(
         "0.1p",
-        Range(_SMALLEST, _GREATEST, words=("sqrt",), per_feature=True),
+        Range(SMALL_FACTOR, LARGE_FACTOR, words=("sqrt",), per_feature=True),
         "T of the memberships exp(-d²/2T)",
     )
     follow_drift: bool = option(True, Choice(True, False), "whether the model follows labels that change their meaning")
@@ -69,80 +71,58 @@ class Options:
         "measure that predicted labels are best at",
     )
     class_weight: dict[Any, float] | str | None = option(  # noqa: RUF009
-        None, Weights(_SMALLEST, _GREATEST), "weight of a label, or of a class, in decisions"
+        None, Weights(SMALL_FACTOR, LARGE_FACTOR), "weight of a label, or of a class, in decisions"
     )
     threshold: float = option(0.5, Range(0, 1), "outputs of at least this much are predicted as 1")
 
     # rarely changed
-    n_knots: int = option(16, Range(2, 10_000, whole=True), "quantiles per feature that the quantile scaling keeps")
     novel_z: float = option(
         6.0,
         Range(0, open_low=True),
         "standard deviations above the recent mean distance at which a sample starts a rule in a full rule base",
     )
     prior_count: float | str = option(
-        31.0, Range(_SMALLEST, _GREATEST, per_feature=True), "samples that the prior spread of a rule counts for"
-    )
-    prior_variance: float = option(
-        1.0,
-        Range(_SMALLEST, _GREATEST),
-        "squared spread that a rule starts with, in units of a scaled feature's variance",
+        31.0, Range(SMALL_FACTOR, LARGE_FACTOR, per_feature=True), "samples that the prior spread of a rule counts for"
     )
     min_activation: float = option(0.03, Range(0, 1), "membership below which a rule neither answers nor learns")
-    global_ridge: float = option(1.5, Range(_SMALLEST, _GREATEST), "ridge of the global model, in units of `ridge`")
+    global_ridge: float = option(
+        1.5, Range(SMALL_FACTOR, LARGE_FACTOR), "ridge of the global model, in units of `ridge`"
+    )
     local_ridge: float | str = option(
         "loo",
-        Range(_SMALLEST, _GREATEST, words=("loo",)),
+        Range(SMALL_FACTOR, LARGE_FACTOR, words=("loo",)),
         "ridge of each rule towards the global model, in units of `ridge`",
     )
-    intercept_ridge: float = option(0.01, Range(_SMALLEST, _GREATEST), "share of the ridge put on the intercept")
+    intercept_ridge: float = option(0.01, Range(SMALL_FACTOR, LARGE_FACTOR), "share of the ridge put on the intercept")
     min_support: float = option(3.0, Range(0), "support below which `prune_after` removes a rule")
-    merging: str = option(
-        "room",
-        Choice("room", "touching"),
-        "whether rules are merged only to make space, or also when they touch and agree",
-    )
-    consistency: str = option(
-        "output", Choice("output", "angle"), "how agreement of merged consequents is measured, eq. (29)"
-    )
 
-    # the paper's
-    alpha: float = option(0.0, Range(0), "L1 penalty on the weights, intercepts spared")
-    beta: float = option(0.0, Range(0), "strength of the label coupling, intercepts spared")
-    coupling: str = option(
-        "signed_laplacian",
-        Choice("signed_laplacian", "shifted", "ridge", "none", "paper"),
-        "matrix of the label coupling, from the correlations inside a rule",
-    )
-    prox_steps: int = option(1, Range(0, 10_000, whole=True), "proximal gradient steps per sample")
-    rls: bool = option(True, Choice(True, False), "whether a recursive least squares step comes first")
-    lipschitz: str = option("safe", Choice("safe", "paper"), "step length of the proximal gradient")
-    parent: str = option("global", Choice("global", "nearest", "none"), "model that a new rule starts from")
-    covariance: str = option("diag", Choice("diag", "full"), "axis-parallel or rotated rules")
-    space: str = option(
-        "input", Choice("input", "product"), "space in which rules are born and moved: features, or features and labels"
-    )
-    label_weight: float = option(
-        1.0, Range(_SMALLEST, _GREATEST), "length of a label in the product space, in units of a scaled feature"
-    )
-    novelty: str = option("deviation", Choice("deviation", "paper"), "criterion by which a sample starts a rule")
+    # What the rules stage of the paper reads from any options. These are no fields: `evolabel.paper` has them as
+    # parameters, and the default classifier has these values.
+    merging = "room"
+    consistency = "output"
+    alpha = 0.0
+    beta = 0.0
+    coupling = "signed_laplacian"
+    prox_steps = 1
+    rls = True
+    lipschitz = "safe"
+    parent = "global"
+    covariance = "diag"
+    space = "input"
+    label_weight = 1.0
+    novelty = "deviation"
 
-    def check(self) -> "Options":
+    classifier: ClassVar[str] = "EvolvingFuzzyClassifier"
+    """The class of classifiers whose parameters these are."""
+
+    def check(self) -> Self:
         """Raise ParameterError for the first value that is not allowed; returns itself."""
         for declared in fields(self):
             declared.metadata["allowed"].check(declared.name, getattr(self, declared.name))
-        self._check_members()
         if self.class_weight is not None and self.optimise != "accuracy":
             reason = f"class_weight={self.class_weight!r} does not go with optimise={self.optimise!r}"
             raise ParameterError(f'{reason}; leave one of them out: weights are for optimise="accuracy"')
         return self
-
-    def _check_members(self) -> None:
-        """Raise ParameterError for parameters whose consequents cannot follow drift."""
-        if self.follow_drift and (self.iterated or self.parent != "global"):
-            values = {"alpha": self.alpha, "beta": self.beta, "parent": self.parent}
-            reasons = [f"{name}={value!r}" for name, value in values.items() if value not in (0.0, "global")]
-            raise ParameterError(f"follow_drift=True does not go with {reasons[0]}; set follow_drift=False")
 
     @property
     def iterated(self) -> bool:
@@ -185,28 +165,6 @@ def _multiple(value: float | str, p: int) -> float:
     return p * float(value[:-1]) if isinstance(value, str) else float(value)
 
 
-# The paper's own profile, as far as it is printed; vigilance (fac), alpha and beta are tuned there.
-PAPER_PROFILE: dict[str, Any] = {
-    "vigilance": 0.4,
-    "scaling": "standard",
-    "ridge": "condition",
-    "temperature": 1.0,
-    "prior_count": "2p",
-    "min_activation": 0.0,
-    "local_ridge": 1.0,
-    "merging": "touching",
-    "alpha": 0.1,
-    "beta": 1.0,
-    "coupling": "shifted",
-    "parent": "nearest",
-    "covariance": "full",
-    "space": "product",
-    "novelty": "paper",
-    "follow_drift": False,
-    "threshold_rules": False,
-}
-
-
-def option_names() -> tuple[str, ...]:
-    """Names of all parameters, in the order of their declaration."""
-    return tuple(declared.name for declared in fields(Options))
+def option_names(kind: type[Options] = Options) -> tuple[str, ...]:
+    """Return the names of all parameters of `kind`, in the order of their declaration."""
+    return tuple(declared.name for declared in fields(kind))

@@ -1,6 +1,6 @@
 """The distance of a sample to the nearest rule, and whether it counts as novel (eq. 5, input space)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from evolabel.engine.compile import interpreted
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.loops.structure import novelty_bound
-from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.settings import novelty_radius
 from evolabel.typing import FloatArray
 
 _novelty_bound = interpreted(novelty_bound)
@@ -50,7 +50,5 @@ def _input_settings(model: Model) -> Settings:
     settings = model.trained().settings
     if not settings.product:
         return settings
-    assert model.scaler is not None
-    options = replace(model.options, space="input")
-    plain = kernel_settings(options, model.n_features, model.n_labels, model.scaler.prior, model.ridge)
-    return settings._replace(radius=plain.radius)
+    radius, _ = novelty_radius(model.options, model.n_features)
+    return settings._replace(radius=radius)

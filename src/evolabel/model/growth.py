@@ -39,8 +39,8 @@ def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
         model.ranges = no_ranges(model.n_features)
         return
     assert model.scaler is not None
-    kind, knots = model.options.scaling, int(model.options.n_knots)
-    added = [fit_scaler(values.reshape(-1, 1), kind, knots) for values in shown]
+    kind = model.options.scaling
+    added = [fit_scaler(values.reshape(-1, 1), kind) for values in shown]
     _change_features(model, np.arange(model.n_features), joined([model.scaler, *added]))
 
 

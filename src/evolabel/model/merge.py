@@ -15,6 +15,7 @@ from collections import deque
 
 import numpy as np
 
+from evolabel._utils.text import with_article
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.errors import DataError
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
@@ -40,7 +41,7 @@ def empty_like(model: StreamModel) -> StreamModel:
     """Return a model without samples but with the scaling, corrections of sensors, ridges and labels of `model`."""
     watchers = [watcher.empty_like() for watcher in model.watchers]
     sizes = model.n_features, model.n_labels
-    twin = StreamModel(*sizes, model.options, exclusive=model.exclusive, watchers=watchers)
+    twin = type(model)(*sizes, model.options, exclusive=model.exclusive, watchers=watchers)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     assert model.scaler is not None
     twin.start_rules(model.scaler, twin.settings())
@@ -59,6 +60,9 @@ def merge(
     It has `n_labels` labels. Statistics hold no ridge, so they add up whatever the two ridges are; those of `mine` are
     kept. `exclusive`: labels are classes, so that samples without answers to a label are known not to carry it.
     """
+    if mine.options.classifier != theirs.options.classifier:
+        kinds = f"{with_article(mine.options.classifier)} and {with_article(theirs.options.classifier)}"
+        raise DataError(f"the classifiers are {kinds}; merge only classifiers with the same parameters")
     _check_same_kind(mine.trained().settings, theirs.trained().settings)
     if (mine.thresholds is None) != (theirs.thresholds is None):
         raise DataError("the classifiers differ in threshold_rules; merge only classifiers with the same parameters")

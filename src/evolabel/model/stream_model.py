@@ -335,8 +335,8 @@ class StreamModel:
 
     def _untrained(self) -> "StreamModel":
         """Return a model of the same options that has learned nothing; few rows need no threshold rules."""
-        options = replace(self.options, threshold_rules=False)
-        return StreamModel(self.n_features, self.n_labels, options, exclusive=self.exclusive)
+        options = replace(self.options, threshold_rules=False) if self.options.threshold_rules else self.options
+        return type(self)(self.n_features, self.n_labels, options, exclusive=self.exclusive)
 
     def answering(self) -> "StreamModel | None":
         """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
@@ -360,7 +360,7 @@ class StreamModel:
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""
         sizes, watchers = (self.n_features, self.n_labels), copy.deepcopy(self.watchers)
-        ready = StreamModel(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
+        ready = type(self)(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), ready.drift, buffer)
         vars(self).update(vars(ready))

@@ -18,7 +18,7 @@ from evolabel import __version__
 from evolabel._utils.atomic_files import is_special, name_in_errors, resolve_link, staged, write_atomically
 from evolabel._utils.json_text import parse_json
 from evolabel._utils.paths import as_path
-from evolabel.errors import ModelFileError, ModelWriteError
+from evolabel.errors import DataError, ModelFileError, ModelWriteError
 from evolabel.persistence.schemas import SCHEMA, bring_to_present, check_schema, remedy
 from evolabel.typing import Arrays
 
@@ -150,6 +150,8 @@ def _checked_manifest(arrays: Arrays, header: dict[str, str], target: object) ->
         raise ModelFileError(f"{target} was altered after it was written (checksum differs); restore it from a copy")
     try:
         bring_to_present(arrays, manifest)
+    except DataError as error:
+        raise ModelFileError(f"{target} cannot be read ({error}); {remedy(manifest)}") from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, MemoryError) as error:
         why = " ".join(repr(error).split())
         raise ModelFileError(f"{target} does not describe a model ({why}); {remedy(manifest)}") from None

@@ -8,6 +8,7 @@ written out.
 |--------|------------------------------------------------------------------------------------------------------------|
 | 1      | development versions of 0.1.0; arrays were added while the number stayed                                   |
 | 2      | with `members.reversal`, `thresholds.against`, 19 rows of `members.readings`, 10 numbers of every alarm    |
+| 3      | two kinds of classifiers: parameters of the paper's formulas are those of `PaperClassifier` alone          |
 """
 
 import re
@@ -17,12 +18,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel import __version__
-from evolabel.errors import ModelFileError
+from evolabel.errors import DataError, ModelFileError
 from evolabel.typing import Arrays, FloatArray
 
-SCHEMA = 2
+SCHEMA = 3
 
 _VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
+_KNOTS = 16  # the parameter `n_knots` of schema 2, a constant since
+_PAPER_PARAMETERS: dict[str, object] = {
+    "merging": "room",
+    "consistency": "output",
+    "alpha": 0.0,
+    "beta": 0.0,
+    "coupling": "signed_laplacian",
+    "prox_steps": 1,
+    "rls": True,
+    "lipschitz": "safe",
+    "parent": "global",
+    "covariance": "diag",
+    "space": "input",
+    "label_weight": 1.0,
+    "novelty": "deviation",
+}
+"""Parameters that every classifier had in schema 2, with their defaults there."""
 _USUAL_MEAN, _USUAL_VARIANCE = 2, 3  # rows of `members.readings` in schema 1
 
 
@@ -61,9 +79,10 @@ def remedy(manifest: dict[str, Any]) -> str:
 
 
 def _writer(manifest: dict[str, Any]) -> str | None:
-    """Return the version that wrote `manifest`, in words; None if it has none."""
+    """Return the version that wrote `manifest`, in words; None if it has none, or one with the number of this one."""
     version = manifest.get("evolabel")
-    return f"evolabel {version}" if isinstance(version, str) and _VERSION.fullmatch(version) else None
+    known = isinstance(version, str) and version != __version__ and _VERSION.fullmatch(version)
+    return f"evolabel {version}" if known else None
 
 
 def _to_second(arrays: Arrays, manifest: dict[str, Any]) -> None:
@@ -83,6 +102,30 @@ def _to_second(arrays: Arrays, manifest: dict[str, Any]) -> None:
         manifest["columns"] = {"origins": {}, "flags": [], **manifest["columns"]}
     if "warm_up" in manifest["model"]:
         manifest["model"]["warm_up"].setdefault("passed", 0)
+
+
+def _to_third(_: Arrays, manifest: dict[str, Any]) -> None:
+    """Make a classifier with other than the default formulas a `PaperClassifier`; DataError if there is none like it.
+
+    A trained model keeps its knots, whatever the parameter `n_knots` was.
+    """
+    is_learner = manifest.get("kind") == "ActiveLearner"
+    classifier = manifest["classifier"] if is_learner else manifest
+    if not is_learner and manifest.get("kind") != "EvolvingFuzzyClassifier":
+        return
+    values = classifier["parameters"], classifier["model"]["options"]
+    literal = [f"{n}={v[n]!r}" for v in values for n, d in _PAPER_PARAMETERS.items() if n in v and v[n] != d]
+    added = [f"{n}=True" for v in values for n in ("follow_drift", "threshold_rules") if v.get(n)]
+    if literal and added:
+        raise DataError(f"it has {literal[0]} with {added[0]}, and PaperClassifier has no {added[0].split('=')[0]}")
+    for each in values:
+        if each.pop("prior_variance", 1.0) != 1.0:
+            raise DataError("it has another prior_variance than 1.0, which is a constant now")
+        if each.pop("n_knots", _KNOTS) != _KNOTS and "warm_up" in classifier["model"]:
+            raise DataError(f"it is not trained yet and has another n_knots than {_KNOTS}, which is a constant now")
+        for name in ("follow_drift", "threshold_rules") if literal else _PAPER_PARAMETERS:
+            each.pop(name, None)
+    classifier["kind"] = "PaperClassifier" if literal else "EvolvingFuzzyClassifier"
 
 
 def _padded(array: FloatArray, axis: int, size: int) -> FloatArray:
@@ -105,5 +148,8 @@ def _with_usual_range(readings: FloatArray) -> FloatArray:
     return np.vstack([readings, *means, *variances, mean, mean, variance, variance])
 
 
-STEPS = {1: Step(_to_second, "the development version of 17 November 2026 or before that wrote it")}
+STEPS = {
+    1: Step(_to_second, "the development version of 17 November 2026 or before that wrote it"),
+    2: Step(_to_third, "the development version of 19 November 2026 or before that wrote it"),
+}
 """By the number of an older schema: the step to the next one."""

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
+from profiles import PLAIN
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DivergenceError, NotTrainedError, ParameterError
 from evolabel.evaluate import metric_named
-from evolabel.paper import EvolvingOneVsRest, PaperGridSearch
+from evolabel.paper import EvolvingOneVsRest, PaperClassifier, PaperGridSearch
 from evolabel.paper.tuning import search
 from evolabel.paper.tuning.folds import folds
 from evolabel.paper.tuning.shared import shared_answers
 
 GRID = {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.5), "beta": (0.0, 2.0)}
-STEADY = EvolvingFuzzyClassifier(follow_drift=False)
+STEADY = PaperClassifier(**PLAIN)
 
 
 @pytest.fixture
@@ -94,8 +95,8 @@ def test_any_parameter_can_be_searched(batch):
     assert found.best_params_.keys() == grid.keys()
 
 
-def test_drift_that_is_to_be_followed_forbids_alpha(batch):
-    with pytest.raises(ParameterError, match=r"follow_drift=True does not go with alpha=0\.1; set follow_drift=False"):
+def test_the_default_classifier_has_no_alpha(batch):
+    with pytest.raises(ParameterError, match=r"'alpha' is no parameter of the estimator; use some of class_weight, "):
         PaperGridSearch(EvolvingFuzzyClassifier(), {"alpha": [0.0, 0.1]}, cv=2).fit(*batch)
 
 

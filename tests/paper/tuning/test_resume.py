@@ -5,10 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+from profiles import PLAIN
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import CheckpointError
-from evolabel.paper import PaperGridSearch
+from evolabel.paper import PaperClassifier, PaperGridSearch
 from evolabel.paper.tuning import search
 from evolabel.paper.tuning.shared import shared_answers
 
@@ -34,7 +35,7 @@ def agreement(truth, outputs):
 
 def grid_search(path=None, grid=GRID, estimator=None, **options):
     options = {"cv": 3, "checkpoint": path} | options
-    return PaperGridSearch(estimator or EvolvingFuzzyClassifier(follow_drift=False), grid, **options)
+    return PaperGridSearch(estimator or PaperClassifier(**PLAIN), grid, **options)
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def test_the_checkpoint_is_written_after_every_task(tmp_path, batch, finished, m
         ({"seed": 1}, "seed"),
         ({"score": "ap"}, "score"),
         ({"grid": {"vigilance": (0.5, 1.5), "alpha": (0.0, 0.6)}}, "grid"),
-        ({"estimator": EvolvingFuzzyClassifier(max_rules=3, follow_drift=False)}, "estimator"),
+        ({"estimator": PaperClassifier(**{**PLAIN, "max_rules": 3})}, "estimator"),
         ({"seed": 1, "cv": 2}, "cv, seed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -48,7 +48,7 @@ def test_without_refit_nothing_is_trained_on_the_whole_batch(batch):
     [
         ({"vigilance": [0.5]}, "'vigilance' is no parameter of the estimator; use some of base__"),
         ({"base__vigilance": [-1.0]}, "vigilance=-1.0 is not allowed; use a number >= 0"),
-        ({"base__coupling": ["strong"]}, "coupling='strong' is unknown"),
+        ({"base__scaling": ["strong"]}, "scaling='strong' is unknown"),
     ],
 )
 def test_values_a_rival_cannot_take_are_refused(grid, told, batch):

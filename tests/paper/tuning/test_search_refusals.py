@@ -53,7 +53,7 @@ def idle(monkeypatch):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_parameters_out_of_range_are_refused_before_the_search_starts(tmp_path, batch, changes, told):
-    options = {"estimator": EvolvingFuzzyClassifier(follow_drift=False), "grid": {"alpha": [0.1]}, "cv": 2} | changes
+    options = {"estimator": EvolvingFuzzyClassifier.paper(), "grid": {"alpha": [0.1]}, "cv": 2} | changes
     with pytest.raises(ParameterError) as refusal:
         PaperGridSearch(**options, checkpoint=tmp_path / "checkpoint").fit(*batch)
     assert told in str(refusal.value)
@@ -64,13 +64,13 @@ def test_parameters_out_of_range_are_refused_before_the_search_starts(tmp_path, 
 @pytest.mark.usefixtures("idle")
 def test_classes_in_place_of_a_label_matrix_are_refused(batch):
     with pytest.raises(ParameterError, match="takes a label matrix; give y one column per label"):
-        PaperGridSearch(EvolvingFuzzyClassifier(follow_drift=False), {"alpha": [0.1]}).fit(batch[0], batch[1][:, 0])
+        PaperGridSearch(EvolvingFuzzyClassifier.paper(), {"alpha": [0.1]}).fit(batch[0], batch[1][:, 0])
 
 
 @pytest.mark.usefixtures("idle")
 def test_too_few_rows_are_refused(batch):
     with pytest.raises(DataError, match="9 rows are too few for 5 folds; use a larger initial batch or fewer folds"):
-        PaperGridSearch(EvolvingFuzzyClassifier(follow_drift=False), {"alpha": [0.1]}).fit(batch[0][:9], batch[1][:9])
+        PaperGridSearch(EvolvingFuzzyClassifier.paper(), {"alpha": [0.1]}).fit(batch[0][:9], batch[1][:9])
 
 
 @pytest.mark.usefixtures("idle")
@@ -84,9 +84,9 @@ def test_data_that_the_classifier_refuses_is_refused(batch, spoil):
     else:
         Y[3, 1] = 0.5
     with pytest.raises(DataError) as refusal:
-        EvolvingFuzzyClassifier(follow_drift=False).fit(X, Y)
+        EvolvingFuzzyClassifier.paper().fit(X, Y)
     with pytest.raises(DataError) as same:
-        PaperGridSearch(EvolvingFuzzyClassifier(follow_drift=False), {"alpha": [0.1]}).fit(X, Y)
+        PaperGridSearch(EvolvingFuzzyClassifier.paper(), {"alpha": [0.1]}).fit(X, Y)
     assert str(same.value) == str(refusal.value)
 
 
@@ -95,7 +95,7 @@ def test_a_fold_that_cannot_be_judged_is_not_called_a_blow_up(batch):
     X, Y = batch[0], batch[1].copy()
     Y[list(folds(60, 5, 0))[1]] = np.nan
     with pytest.raises(DataError, match="cannot be scored"):
-        PaperGridSearch(EvolvingFuzzyClassifier(follow_drift=False), {"alpha": [0.0, 0.1]}).fit(X, Y)
+        PaperGridSearch(EvolvingFuzzyClassifier.paper(), {"alpha": [0.0, 0.1]}).fit(X, Y)
 
 
 def test_a_search_that_fails_leaves_the_one_before(batch):

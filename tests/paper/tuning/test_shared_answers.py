@@ -5,10 +5,12 @@ import pytest
 from choices import pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import PLAIN, classifier_of
 from sklearn.base import clone
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.model.start import batch_phase
+from evolabel.paper import PaperClassifier
 from evolabel.paper.tuning import shared
 from evolabel.paper.tuning.grid import Grid
 from evolabel.paper.tuning.shared import can_share, separate_answers, shared_answers
@@ -17,14 +19,12 @@ from evolabel.streams import DriftingStream
 
 POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 50.0)}).consequents
 PROFILES = {
-    "default": EvolvingFuzzyClassifier(follow_drift=False),
+    "default": PaperClassifier(**PLAIN),
     "paper": EvolvingFuzzyClassifier.paper(),
-    "few rules": EvolvingFuzzyClassifier(max_rules=2, follow_drift=False),
+    "few rules": classifier_of(max_rules=2, alpha=0.0),
     "rules that merge": EvolvingFuzzyClassifier.paper(vigilance=0.2, coupling="signed_laplacian"),
-    "rules that merge and start from the global model": EvolvingFuzzyClassifier(
-        merging="touching", covariance="full", follow_drift=False
-    ),
-    "rules that die": EvolvingFuzzyClassifier(prune_after=5, parent="none", follow_drift=False),
+    "rules that merge and start from the global model": classifier_of(merging="touching", covariance="full"),
+    "rules that die": classifier_of(prune_after=5, parent="none"),
     "no coupling": EvolvingFuzzyClassifier.paper(coupling="none", space="input"),
 }
 
@@ -109,7 +109,7 @@ def test_more_features_than_rows(stream):
 
 def test_what_a_point_leaves_open_is_the_estimators_own(stream):
     X, Y = stream[0][:60], stream[1][:60]
-    estimator = EvolvingFuzzyClassifier(alpha=0.3, beta=2.0, follow_drift=False)
+    estimator = classifier_of(alpha=0.3, beta=2.0)
     assert_shared_is_separate(estimator, [{}, {"alpha": 0.0}, {"beta": 0.0}], X, Y)
 
 
@@ -134,7 +134,7 @@ def test_literal_formulas_go_their_own_way(stream, structure_passes, literal):
 
 def test_members_beside_the_rules_go_their_own_way(stream, structure_passes):
     X, Y = stream
-    estimator, points = EvolvingFuzzyClassifier(), [{}, {"alpha": 0.0, "beta": 0.0}]
+    estimator, points = EvolvingFuzzyClassifier(), [{}, {"vigilance": 0.5}]
     assert not can_share(estimator)
     answers = shared_answers(estimator, points, (X[:40], Y[:40]), X[40:60])
     assert len(structure_passes) == 2

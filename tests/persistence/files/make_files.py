@@ -67,7 +67,41 @@ def regions() -> EvolvingFuzzyClassifier:
     return made
 
 
-MODELS = {"classifier": classifier, "warming": warming, "learner": learner, "regions": regions}
+def other(**parameters: object) -> EvolvingFuzzyClassifier:
+    """Return a classifier with other `parameters`, which schema 2 had."""
+    X, Y = stream(100)
+    return EvolvingFuzzyClassifier(max_rules=2, **parameters).fit(X[:40], Y[:40]).partial_fit(X[40:], Y[40:])
+
+
+def paper() -> EvolvingFuzzyClassifier:
+    """Return a classifier with the formulas of the paper."""
+    X, Y = stream(100)
+    return EvolvingFuzzyClassifier.paper(max_rules=2).fit(X[:40], Y[:40]).partial_fit(X[40:], Y[40:])
+
+
+def paper_learner() -> ActiveLearner:
+    """Return a learner with the formulas of the paper."""
+    X, Y = stream(140)
+    made = ActiveLearner(paper(), budget=0.5)
+    for i in range(100, 140):
+        query = made.query(X[i])
+        made.update(query, Y[i] if query.asked else None)
+    return made
+
+
+MODELS = {
+    "classifier": classifier,
+    "warming": warming,
+    "learner": learner,
+    "regions": regions,
+    "paper": paper,
+    "paper-learner": paper_learner,
+    "coupled": lambda: other(beta=1.0, follow_drift=False, threshold_rules=False),
+    "knots": lambda: other(n_knots=8),
+    "few-knots": lambda: EvolvingFuzzyClassifier(n_knots=8).partial_fit(*stream(30)),
+    "spread": lambda: other(prior_variance=0.5),
+    "rotated": lambda: other(covariance="full"),
+}
 OF_EVERY_SCHEMA = ("classifier", "warming", "learner")
 
 

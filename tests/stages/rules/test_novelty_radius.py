@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from callable_kernels import callable_kernel
 from paper_rule_bases import paper_settings
+from profiles import options_of
 from scipy.special import chdtri
 
-from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.model.start.batch_phase import initialise
 from evolabel.model.stream_model import StreamModel
@@ -15,15 +15,19 @@ from evolabel.stages.rules.loops import structure
 is_novel = callable_kernel(structure.is_novel)
 
 
-def rules_of_one_gaussian(**changes):
+def rules_of_one_gaussian(spread=1.0, **changes):
+    """Rules that 500 samples make, if a rule starts with `spread` times the variance of the features."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(500, 16)), rng.integers(0, 2, size=(500, 2)).astype(float)
     fac = np.sqrt(chdtri(16, 1e-3)) / 16 ** (1.0 / np.sqrt(2.0))  # one of a thousand samples of the cloud lies outside
     options = {"novelty": "paper", "vigilance": fac, "covariance": "full", "prior_count": "2p", "scaling": "standard"}
-    model = StreamModel(16, 2, Options(max_rules=200, follow_drift=False, **{**options, **changes}).check())
+    model = StreamModel(16, 2, options_of(max_rules=200, **{**options, **changes}))
     initialise(model, Batch(X, Y))
-    model.trained().learn(Batch(model.scale(X), Y), consequents=False)
-    return model.trained().n_rules
+    settings = model.settings()
+    settings = settings._replace(metric=settings.metric * np.array([[spread], [1.0]]))
+    rules = model.start_rules(model.scaler, settings)
+    rules.learn(Batch(model.scale(X), Y), consequents=False)
+    return rules.n_rules
 
 
 @pytest.mark.compiled
@@ -33,7 +37,7 @@ def test_one_gaussian_cloud_makes_few_rules():
 
 @pytest.mark.compiled
 def test_the_literal_initialisation_makes_a_hundred():
-    assert rules_of_one_gaussian(prior_count=1, prior_variance=0.01) > 100
+    assert rules_of_one_gaussian(spread=0.01, prior_count=1) > 100
 
 
 @pytest.mark.parametrize(("space", "d"), [("input", 4), ("product", 7)])

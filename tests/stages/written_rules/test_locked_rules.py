@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from profiles import PAPER_PROFILE, options_of
 
-from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.stream_model import StreamModel
@@ -26,7 +26,7 @@ def stream(rows=700, seed=5):
 @pytest.fixture(params=PROFILES)
 def model(request):
     X, Y = stream()
-    made = StreamModel(4, 3, Options(max_rules=6, **PROFILES[request.param]))
+    made = StreamModel(4, 3, options_of(max_rules=6, **PROFILES[request.param]))
     made.fit(Batch(X[:120], Y[:120]))
     return made
 

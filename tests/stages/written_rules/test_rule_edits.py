@@ -8,8 +8,8 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import PAPER_PROFILE, options_of
 
-from evolabel.core.options import PAPER_PROFILE, Options
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
 from evolabel.model.storage.snapshot import put_together, take_apart
@@ -30,7 +30,7 @@ X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=80, seed=9).take(400
 
 
 def fitted(profile):
-    model = StreamModel(3, 3, Options(**{"max_rules": 5, **PROFILES[profile]}))
+    model = StreamModel(3, 3, options_of(**{"max_rules": 5, **PROFILES[profile]}))
     model.fit(Batch(X[:100], Y[:100]))
     return model
 
@@ -107,7 +107,7 @@ def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
         else:
             assert_same(take_apart(model), before)
     arrays, facts = take_apart(model)
-    stored = put_together(copy.deepcopy(arrays), json.loads(json.dumps(facts)))
+    stored = put_together(copy.deepcopy(arrays), json.loads(json.dumps(facts)), options_class=type(model.options))
     for before in reversed(states):
         for each in (model, stored):
             journal.undo(each)

@@ -94,7 +94,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
 def initialise(model: "StreamModel", batch: Batch) -> None:
     """Fit scaling and ridge of `model` on the initial `batch`, and start an empty rule base."""
     options = model.options
-    model.scaler = fit_scaler(batch.X, options.scaling, int(options.n_knots))
+    model.scaler = fit_scaler(batch.X, options.scaling)
     model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
     model.local_ridge = options.first_local_ridge
     model.start_rules(model.scaler, model.settings())

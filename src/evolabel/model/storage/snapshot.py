@@ -103,16 +103,25 @@ def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
     return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
-def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = (), *, copy: bool = True) -> StreamModel:
+def put_together(
+    arrays: Arrays,
+    facts: object,
+    watchers: Sequence[Watcher] = (),
+    *,
+    model_class: type[StreamModel] = StreamModel,
+    options_class: type[Options] = Options,
+    copy: bool = True,
+) -> StreamModel:
     """Return the model of these `arrays` and `facts`, with its `watchers`; DataError if they are not those of one.
 
-    Without `copy` its rules are the `arrays` themselves, which saves memory where the model is only checked.
+    It is a `model_class` with options of `options_class`. Without `copy` its rules are the `arrays` themselves, which
+    saves memory where the model is only checked.
     """
     stored = StoredFacts(facts, "model")
-    options = read_options(stored.part("options"))
+    options = read_options(stored.part("options"), options_class)
     n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
     if "warm_up" in stored:
-        model = StreamModel(n_features, n_labels, options, exclusive=stored.flag("exclusive"), watchers=watchers)
+        model = model_class(n_features, n_labels, options, exclusive=stored.flag("exclusive"), watchers=watchers)
         _fill_buffer(model, arrays, stored.part("warm_up"))
         return model
     parts = _parts(arrays, options)
@@ -123,7 +132,7 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
     kind = {"warming": False, "exclusive": stored.flag("exclusive")}
-    model = StreamModel(n_features, n_labels, options, **kind, watchers=watchers)
+    model = model_class(n_features, n_labels, options, **kind, watchers=watchers)
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
@@ -153,10 +162,10 @@ def put_together(arrays: Arrays, facts: object, watchers: Sequence[Watcher] = ()
     return model
 
 
-def read_options(stored: StoredFacts) -> Options:
-    """Return the options of a model from `stored`, all of them and in range."""
-    options = stored.only(*option_names())
-    return Options(**{**options, "class_weight": read_weights(options["class_weight"])}).check()
+def read_options(stored: StoredFacts, options_class: type[Options]) -> Options:
+    """Return the options of a model from `stored`, as `options_class`, all of them and in range."""
+    options = stored.only(*option_names(options_class))
+    return options_class(**{**options, "class_weight": read_weights(options["class_weight"])}).check()
 
 
 def read_weights(stored: object) -> Any:

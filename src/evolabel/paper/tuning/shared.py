@@ -8,10 +8,10 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core import rows as core_batch
 from evolabel.errors import DivergenceError
 from evolabel.model.start.batch_phase import fit_statistics
+from evolabel.paper.classifier import PaperClassifier
 from evolabel.paper.tuning.batch import Tunable
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.iterated import objective
@@ -115,12 +115,12 @@ def _minima(descent: _Descent) -> FloatArray:
     return minimise_all(descent.problem, descent.start, descent.alphas, descent.betas)
 
 
-def can_share(estimator: Tunable) -> TypeGuard[EvolvingFuzzyClassifier]:
+def can_share(estimator: Tunable) -> TypeGuard[PaperClassifier]:
     """Return whether all (alpha, beta) of `estimator` can use one structure pass; else every point is fitted alone.
 
-    This needs rules that answer alone, in a single rule base, and a convex objective that is minimised by safe steps.
+    This needs the rules of the paper in a single rule base, and a convex objective that is minimised by safe steps.
     """
-    if not isinstance(estimator, EvolvingFuzzyClassifier) or estimator.follow_drift:
+    if not isinstance(estimator, PaperClassifier):
         return False
     if isinstance(estimator.class_weight, dict) or estimator.optimise == "subset_accuracy":
         return False

@@ -49,7 +49,7 @@ def kernel_settings(
     product = o.space == "product"
     d = p + K if product else p
     radius, young_power = novelty_radius(o, d)
-    variances = np.append(o.prior_variance * prior, np.full(d - p, LABEL_VARIANCE))  # the label weight would cancel
+    variances = np.append(prior, np.full(d - p, LABEL_VARIANCE))  # the label weight would cancel
     return Settings(
         penalty=np.stack([o.global_ridge * ridge * shape, gamma]),
         anchor=gamma if o.parent == "global" else np.zeros(p + 1),

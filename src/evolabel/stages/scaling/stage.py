@@ -21,6 +21,9 @@ from evolabel.typing import BoolArray, FloatArray, IntArray
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
 
+# Quantiles per feature that the quantile scaling keeps. PA / AP of five data sets: 8 -.000 / -.002, 64 -.001 / -.002.
+KNOTS = 16
+
 # Arrays of a scaler that have a place for every feature.
 PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")
 
@@ -112,7 +115,7 @@ class Scaling(NamedTuple):
     variance: float | None
 
 
-def fit_scaler(X: FloatArray, kind: str, knots: int) -> Scaler:
+def fit_scaler(X: FloatArray, kind: str, knots: int = KNOTS) -> Scaler:
     """Return the `Scaler` of this `kind` with at most so many `knots`, learned from the rows `X`; NaN is ignored."""
     scaling, features = _SCALINGS[kind], [column[~np.isnan(column)] for column in X.T]
     columns = [_column(feature, scaling, knots) for feature in features]
