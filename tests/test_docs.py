@@ -1,6 +1,5 @@
 """The documentation tells the truth about the code."""
 
-import inspect
 import re
 from pathlib import Path
 
@@ -10,30 +9,7 @@ import reading_rules
 import readme_tables
 from shared import result_files
 
-from evolabel import EvolvingFuzzyClassifier
-
 ROOT = Path(__file__).parent.parent
-ROW = re.compile(r"^\| `(?P<name>\w+)` \| .* \| `?(?P<default>[^|`]+)`? \| [^|]+ \|$", re.MULTILINE)
-
-
-def documented():
-    page = (ROOT / "docs" / "reference" / "parameters.md").read_text()
-    return {row["name"]: row["default"] for row in ROW.finditer(page)}
-
-
-def test_every_parameter_is_in_the_table():
-    assert documented().keys() == EvolvingFuzzyClassifier().get_params().keys()
-
-
-@pytest.mark.parametrize("name", EvolvingFuzzyClassifier().get_params())
-def test_the_table_shows_the_default(name):
-    default, told = EvolvingFuzzyClassifier().get_params()[name], documented()[name].strip('"')
-    assert told == str(default) if isinstance(default, str | bool | None) else float(told) == default
-
-
-@pytest.mark.parametrize("name", EvolvingFuzzyClassifier().get_params())
-def test_every_parameter_is_explained_in_the_docstring(name):
-    assert re.search(rf"^[\w, ]*\b{name}\b[\w, ]* : ", inspect.getdoc(EvolvingFuzzyClassifier) or "", re.MULTILINE)
 
 
 def python_blocks(page):
