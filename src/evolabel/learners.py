@@ -39,7 +39,7 @@ LEARNERS: dict[str, LearnerKind] = {
     ),
     "paper": LearnerKind(
         "evolving fuzzy classifier with the paper's profile",
-        lambda seed: evolabel.EvolvingFuzzyClassifier.paper(),
+        lambda seed: paper.PaperClassifier(),
     ),
     "tuned": LearnerKind(
         "evolving fuzzy classifier, tuned on the initial batch (27 points)",
@@ -47,7 +47,7 @@ LEARNERS: dict[str, LearnerKind] = {
     ),
     "paper-tuned": LearnerKind(
         "the paper's profile, tuned on the initial batch (48 points)",
-        lambda seed: paper.TunedClassifier(evolabel.EvolvingFuzzyClassifier.paper(), paper.SMALL_PAPER_GRID, seed=seed),
+        lambda seed: paper.TunedClassifier(paper.PaperClassifier(), paper.SMALL_PAPER_GRID, seed=seed),
     ),
     "ovr": LearnerKind(
         "one evolving fuzzy classifier per label",
@@ -63,7 +63,7 @@ LEARNERS: dict[str, LearnerKind] = {
     ),
     "rfwls": LearnerKind(
         "the paper's profile with recursive least squares alone: no L1, no label coupling",
-        lambda seed: evolabel.EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0),
+        lambda seed: paper.PaperClassifier(alpha=0.0, beta=0.0, prox_steps=0),
     ),
     "rls": LearnerKind(
         "global recursive least squares",

@@ -87,11 +87,14 @@ def test_balanced_weights_can_be_set(command, plant):
         (("--set", "vigilance"), "--set vigilance has no value; write it as --set vigilance=0.4"),
         (("--set", "max_rules=many"), "max_rules='many' is not allowed; use a whole number >= 1"),
         (("--set", "follow_drift=perhaps"), "follow_drift='perhaps' is unknown; use one of True, False"),
-        (("--set", "alpha=0.1"), "alpha is no parameter of evolabel; use --learner paper, or leave it out"),
-        (("--params", '{"beta": 1}'), "beta is no parameter of evolabel; use --learner paper, or leave it out"),
+        (("--set", "alpha=0.1"), "alpha is no parameter of --learner evolabel; use --learner paper, or leave it out"),
+        (
+            ("--params", '{"beta": 1}'),
+            "beta is no parameter of --learner evolabel; use --learner paper, or leave it out",
+        ),
         (
             ("--learner", "paper", "--set", "follow_drift=true"),
-            "follow_drift is no parameter of paper; use --learner evolabel, or leave it out",
+            "follow_drift is no parameter of --learner paper; use --learner evolabel, or leave it out",
         ),
         (("--params", "[1]"), "there is no file [1]; use a JSON file"),
         (("--params", "{]"), "holds no parameters"),

@@ -61,7 +61,7 @@ def _with_parameters(first: str, params: GivenParameters) -> dict[str, Factory]:
     for name in params.values:
         if name not in plain.get_params():
             other = "evolabel" if isinstance(plain, PaperClassifier) else "paper"
-            raise ParameterError(f"{name} is no parameter of {first}; use --learner {other}, or leave it out")
+            raise ParameterError(f"{name} is no parameter of --learner {first}; use --learner {other}, or leave it out")
     _made(first, params, 0).inner.options()
     title = "evolabel" if params.profile is not None else first
     return {f"{title} ({params.shown})": partial(_made, first, params)}

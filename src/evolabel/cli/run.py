@@ -103,7 +103,7 @@ def run(
         classifier with these parameters comes first.
     settings
         One parameter, as in `--set vigilance=0.4` or `--set 'class_weight={"leak": 20}'`; may be given several times,
-        and wins over --params.
+        and wins over --params. Those of the paper's formulas, such as alpha, go with --learner paper.
     seeds
         Number of repetitions: other orders of a known data set, other synthetic streams.
     metrics

@@ -11,6 +11,7 @@ from evolabel.baselines import StaticClassifier
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.evaluate import Learner
 from evolabel.paper import EvolvingChain, EvolvingOneVsRest
+from evolabel.paper.classifier import PaperClassifier
 
 Profile = Literal["paper", "default"]
 PROFILES: tuple[Profile, ...] = ("paper", "default")
@@ -88,7 +89,7 @@ def build_classifier(profile: Profile, tuned_as: str, params: dict[str, Any]) ->
     """An untrained classifier for a method tuned as `tuned_as` in `profile`, with the tuned `params`."""
     if profile == "default":
         return EvolvingFuzzyClassifier(**params)
-    return EvolvingFuzzyClassifier.paper(**{**({} if tuned_as == "ours" else _RLS_ONLY), **params})
+    return PaperClassifier(**{**({} if tuned_as == "ours" else _RLS_ONLY), **params})
 
 
 def search_grid(profile: Profile, tuned_as: str, grids: dict[Profile, ParameterValues]) -> ParameterValues:

@@ -23,7 +23,7 @@ class EvolvingChain(LabelByLabel):
     ----------
     base : EvolvingFuzzyClassifier or None
         Parameters of every link; None for the defaults. The paper's rival updates by recursive least squares alone:
-        `EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0)`.
+        `PaperClassifier(alpha=0.0, beta=0.0, prox_steps=0)`.
     order : None, "random" or sequence of int
         Columns of y from the first link to the last: in their order (None), shuffled, or as given.
     seed : int

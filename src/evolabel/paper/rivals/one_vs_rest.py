@@ -65,7 +65,7 @@ class EvolvingOneVsRest(LabelByLabel):
     ----------
     base : EvolvingFuzzyClassifier or None
         Parameters of every label's classifier; None for the defaults. The paper's rival updates by recursive least
-        squares alone: `EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0)`.
+        squares alone: `PaperClassifier(alpha=0.0, beta=0.0, prox_steps=0)`.
 
     Attributes
     ----------

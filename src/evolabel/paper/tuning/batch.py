@@ -10,6 +10,7 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_samples
 from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.errors import ParameterError
+from evolabel.paper.classifier import PaperClassifier
 from evolabel.typing import AnyArray, FloatArray
 
 # Parameters without any effect on the outputs after `fit`: a search could not compare their values.
@@ -40,7 +41,7 @@ class Tunable(Protocol):
 def read_tunable(given: object) -> Tunable:
     """Return `given` if it can be tuned, or the paper's profile if it is None; else raise ParameterError."""
     if given is None:
-        return EvolvingFuzzyClassifier.paper()
+        return PaperClassifier()
     if isinstance(given, type) or not isinstance(given, Tunable):
         raise ParameterError(
             f"estimator is {with_article(type(given).__name__)}; pass an EvolvingFuzzyClassifier, or a learner that "
