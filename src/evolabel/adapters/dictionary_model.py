@@ -11,7 +11,6 @@ from evolabel.core.rows import Batch, Rows
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.start.cold_start import WarmUp
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules.memory_need import check_memory
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class DictionaryModel:
         new, needed = features.names[known:], self._values_needed
         if model is not None and model.warm_up is None:
             new = [name for name in new if self._waiting.is_almost_ready(name, needed)]
-        check_memory(known + len(new), n_labels, self._inner.options())
+        self._inner.check_memory(known + len(new), n_labels)
 
     def _probabilities(self, x: Values) -> list[float]:
         """The probability of each label for the features `x`."""

@@ -51,7 +51,6 @@ from evolabel.model.merge import empty_like, merge
 from evolabel.model.stream_model import CHUNK, StreamModel
 from evolabel.stages.calibration.loops.maps import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
-from evolabel.stages.rules.memory_need import check_memory
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
@@ -806,7 +805,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
                 n_labels, exclusive = targets.steps(batch.Y, 0)[0][1], isinstance(targets, ClassCodes)
                 self._state.model = self.inner.new_model(batch.X.shape[1], n_labels, exclusive=exclusive)
             elif targets.size > self._state.model.n_labels:
-                check_memory(batch.X.shape[1], targets.size, self._state.model.options)
+                model = self._state.model
+                model.check_memory(batch.X.shape[1], targets.size, model.options)
         self._state.targets = targets
         return batch
 

@@ -34,7 +34,6 @@ from evolabel.model.start.first_model import FEWEST_ROWS
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules.memory_need import check_memory
 from evolabel.stages.rules.stage import moving_antecedents_by
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
@@ -169,9 +168,13 @@ class ClassifierInner:
 
     def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
+        self.check_memory(n_features, n_labels)
         options = self.options()
-        check_memory(n_features, n_labels, options)
         return self.model_class(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
+
+    def check_memory(self, n_features: int, n_labels: int) -> None:
+        """Raise OutOfMemoryError if a model of `n_features` and `n_labels` does not fit into memory."""
+        self.model_class.check_memory(n_features, n_labels, self.options())
 
     def begin(self, model: StreamModel, columns: ColumnCoding | None, targets: Targets) -> None:
         """Make `model` the model of an unfitted classifier, with these `columns`, if they have names, and `targets`."""
@@ -359,7 +362,7 @@ class ClassifierInner:
         """Return the model behind the outputs; StateError before there is one."""
         fitted = self.any_model
         model, warm_up = fitted.answering(), fitted.warm_up
-        if model is None and warm_up is not None and not fitted.options.iterated:
+        if model is None and warm_up is not None and fitted.answers_early:
             raise StateError(
                 f"{counted(warm_up.filled, 'annotated sample')} so far, and predictions are explained from "
                 f"{FEWEST_ROWS} on; call partial_fit with more samples first"

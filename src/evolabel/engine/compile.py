@@ -167,12 +167,12 @@ def direct(function: F) -> F:
 
 
 def direct_by_profile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `direct` of a kernel `function` whose second to fourth argument may be None: one entry for each case."""
+    """Return `direct` of a kernel `function` whose second and third argument may be None: one entry for each case."""
     compiled: Any = function
-    entries: dict[tuple[bool, ...], Any] = {}
+    entries: dict[tuple[bool, bool], Any] = {}
 
     def call(*arguments: Any) -> Any:
-        profile = arguments[1] is None, arguments[2] is None, arguments[3] is None
+        profile = arguments[1] is None, arguments[2] is None
         entry = entries.get(profile)
         if entry is not None:
             return entry(*arguments)

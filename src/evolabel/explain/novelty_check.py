@@ -4,14 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.engine.compile import interpreted
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules.arrays import Settings
-from evolabel.stages.rules.loops.structure import novelty_bound
-from evolabel.stages.rules.settings import novelty_radius
 from evolabel.typing import FloatArray
-
-_novelty_bound = interpreted(novelty_bound)
 
 
 @dataclass(frozen=True)
@@ -39,16 +33,4 @@ def check_novelty(model: Model, distances: FloatArray) -> NoveltyCheck:
 
 def novelty_borders(model: Model) -> FloatArray:
     """Return the mean squared distance beyond which a sample is novel, for each rule of `model`; inf: never."""
-    rules, settings = model.trained(), _input_settings(model)
-    supports = rules.arrays.k[1 : rules.n_rules + 1]
-    known = rules.n_rules, rules.arrays.winner_stats, settings.radius, settings
-    return np.array([_novelty_bound(float(k), *known) for k in supports])
-
-
-def _input_settings(model: Model) -> Settings:
-    """Return settings whose radius counts features only: a sample to be explained has no labels yet."""
-    settings = model.trained().settings
-    if not settings.product:
-        return settings
-    radius, _ = novelty_radius(model.options, model.n_features)
-    return settings._replace(radius=radius)
+    return model.trained().novelty_bounds()

@@ -1,8 +1,7 @@
 """Shorter rules: the fewest antecedents with which the rules still predict the labels that the model predicts.
 
 A dropped antecedent is a feature that the rule ignores, as the model ignores a missing feature: the mean squared
-distance is taken over the features that are left, which for a rotated rule is the exact marginal (the projection of the
-ellipsoid). Consequents keep all their features.
+distance is taken over the features that are left. Consequents keep all their features.
 
 Antecedents are ranked by how much they distinguish the rules: the variance, over rows like the stream's, of what the
 feature adds to the distance to this rule beyond what it adds to the others on average.
@@ -15,20 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from evolabel._utils.text import counted
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules import inverses
 from evolabel.stages.rules.loops.memberships import MIN_MEMBERSHIP
-from evolabel.stages.rules.loops.paper.rotated import degrees
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FIDELITY = 0.95
 _MIN_LENGTH = 3  # antecedents a rule keeps at least: fewer hardly describe its region
 
 _N_REFERENCE_ROWS = 500
-_MIN_EIGENVALUE = 1e-9  # keeps the factor of a singular covariance defined
 
 Threshold = FloatArray | float | None
 """Outputs of at least this much are on, one for all labels or one for each; None: the largest output is."""
@@ -50,24 +45,13 @@ def reference_rows(model: Model, count: int = _N_REFERENCE_ROWS, seed: int = 0) 
 
 def rows_of_slots(model: Model, slots: IntArray, rng: np.random.Generator) -> FloatArray:
     """Return one scaled row for each of the `slots`, drawn by `rng` from what the rule there of `model` has seen."""
-    arrays, scaler, p = model.trained().arrays, model.scaler, model.n_features
+    rules, scaler, p = model.trained(), model.scaler, model.n_features
     assert scaler is not None
     rows = rng.normal(size=(len(slots), p))
     for slot in np.unique(slots):
         mine = slots == slot
-        rows[mine] = arrays.c[slot, :p] + rows[mine] @ _covariance_root(model, int(slot)).T
+        rows[mine] = rules.arrays.c[slot, :p] + rows[mine] @ rules.root_of_samples(int(slot)).T
     return np.clip(rows, scaler.low, scaler.high)
-
-
-def _covariance_root(model: Model, slot: int) -> FloatArray:
-    """Return a factor of the covariance of the samples that a rule has seen, without its prior."""
-    rules, p = model.trained(), model.n_features
-    a = rules.arrays
-    if not rules.settings.rotated:
-        return np.diag(np.sqrt(a.M[slot, :p] / np.maximum(a.n[slot, :p], 1e-300)))
-    seen = inverses.scatter(slot, a, rules.settings)[:p, :p] / max(float(a.k[slot]), 1e-300)
-    values, vectors = np.linalg.eigh(seen)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, _MIN_EIGENVALUE)))
 
 
 @dataclass(frozen=True)
@@ -230,22 +214,12 @@ def prefix_distances(model: Model, Z: FloatArray, order: IntArray) -> FloatArray
     """Return mean squared distances of the rows `Z` to the rules of `model` over 1, 2, ... features of `order`.
 
     `Z` holds complete scaled rows, `order` (rules, n_features) the features of each rule; the result has the shape
-    (rows, rules, n_features). For a rotated rule the covariance is factored in the rule's order: partial sums of one
-    forward substitution are the marginal distances of all prefixes at once.
+    (rows, rules, n_features).
     """
     rules, p = model.trained(), model.n_features
-    a, importance = rules.arrays, rules.settings.importance
-    out = np.empty((len(Z), rules.n_rules, p))
-    for i in range(rules.n_rules):
-        slot, mine = i + 1, order[i]
-        e = Z[:, mine] - a.c[slot, mine]
-        if rules.settings.rotated:
-            F = np.tril(a.F[slot])[:p] / np.sqrt(degrees(float(a.k[slot]), rules.settings.prior_count))
-            factor = cholesky((F @ F.T)[np.ix_(mine, mine)], lower=True)
-            terms = solve_triangular(factor, (np.sqrt(importance[mine]) * e).T, lower=True).T ** 2
-        else:
-            terms = e**2 * a.inv[slot, mine]
-        out[:, i] = np.cumsum(terms, axis=1) / np.cumsum(importance[mine])
+    importance, out = rules.settings.importance, np.empty((len(Z), rules.n_rules, p))
+    for i, mine in enumerate(order):
+        out[:, i] = np.cumsum(rules.squares_in_order(i + 1, Z, mine), axis=1) / np.cumsum(importance[mine])
     return out
 
 

@@ -41,10 +41,10 @@ def answer_few_rows(
     f, fast = np.empty((2, n, K))
     psi, D = np.empty((2, n, rules.n_rules))
     terms = VarianceTerms(*np.zeros((3, n, rules.n_rules)))
-    state, paper = rules.packed()
     packed_trees = None if trees is None else trees.packed
     scratch = Z, fast, np.empty((n, p + 1))
-    _answer_few(state, paper, members, packed_trees, model.scaler.knots, W, moments, terms, scratch, X, read, f, psi, D)
+    knots = model.scaler.knots
+    _answer_few(rules.packed(), members, packed_trees, knots, W, moments, terms, scratch, X, read, f, psi, D)
     rows = Rows(X, outputs=f)
     rows.read = X if members is None else read
     for stage in refiners(model):

@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.schema import of_features
 from evolabel.model.seen_ranges import moved_ranges, no_ranges
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules import fast_sums, inverses, slots
-from evolabel.stages.rules.arrays import RULE_ARRAYS, RuleArrays, Settings, allocate
-from evolabel.stages.rules.loops.moments import derive_inverse_variance
 from evolabel.stages.rules.rule_state import derive_inverses
-from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, fit_scaler
 from evolabel.typing import FloatArray, IntArray
-
-# Derived again, or empty once no rows are pending.
-DERIVED = ("inv", "F", "pending_H", "pending_P", "fast_pending_H", "fast_pending_P")
 
 
 def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
@@ -51,7 +43,7 @@ def keep_features(model: Model, kept: IntArray) -> None:
     _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
     rules = model.trained()
     for slot in range(rules.n_rules + 1):
-        inverses.upkeep(slot, rules.arrays, rules.settings)
+        rules.upkeep(slot)
     derive_inverses(model.drift.with_sums)
 
 
@@ -74,7 +66,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     if blocks_differ:
         drift.fade_to_present()
     changed = model.start_rules(scaler, settings)
-    changed.arrays = _moved(rules, kept, settings)
+    changed.take_features(rules, kept)
     model.drift.take_features(drift, kept)
     if blocks_differ:
         model.drift.restart_blocks()
@@ -85,38 +77,3 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
         model.thresholds.change_features(kept, p, changed)
     model.written.change_features(kept, p, changed)
     model.journal.clear()
-
-
-def _moved(rules: RuleBase, kept: IntArray, settings: Settings) -> RuleArrays:
-    """Return the arrays of `rules` for the features of `settings`, the columns `kept` first.
-
-    New features are as in an empty slot.
-    """
-    old, p = rules.arrays, settings.penalty.shape[1] - 1
-    new = allocate(len(old.c) - 1, p, rules.n_labels, settings, hold_weights=old.W.shape[1] > 0)
-    sources = of_features(kept, rules.n_features, p)
-    labels = np.arange(rules.n_features, old.c.shape[1])
-    dimension = sources["dimension"] = np.append(sources["feature"], labels)
-    for slot in range(len(old.c)):
-        slots.clear(slot, new, settings)
-        inverses.apply_pending(slot, rules.arrays)
-        if fast_sums.has_fast_sums(old):
-            inverses.apply_pending(slot, fast_sums.fast_arrays(old))
-    RULE_ARRAYS.fill(new, old, sources, leave_out=DERIVED)
-    for slot in range(rules.n_rules + 1):
-        derive_inverse_variance(slot, new, settings)
-        if settings.rotated and slot > 0:
-            _move_scatter(slot, rules, new, settings, dimension)
-    return new._replace(counters=old.counters, winner_stats=old.winner_stats)
-
-
-def _move_scatter(slot: int, rules: RuleBase, new: RuleArrays, settings: Settings, dimension: IntArray) -> None:
-    """Set the scatter of a rotated rule in `slot` of `new`; `dimension` has the former place of each of its dimensions.
-
-    A new feature is uncorrelated, and as wide as in an empty slot, whatever the support.
-    """
-    target = np.flatnonzero(dimension >= 0)
-    source = dimension[target]
-    matrix = np.diag(settings.prior * max(float(new.k[slot]) - 1.0, 0.0))
-    matrix[np.ix_(target, target)] = inverses.scatter(slot, rules.arrays, rules.settings)[np.ix_(source, source)]
-    inverses.set_scatter(slot, matrix, new, settings)

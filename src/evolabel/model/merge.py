@@ -21,12 +21,10 @@ from evolabel.errors import DataError
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
-from evolabel.stages.rules import inverses
-from evolabel.stages.rules.allocation import fit_weights
-from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, SEEN, Settings
+from evolabel.stages.rules.arrays import SEEN, Settings
+from evolabel.stages.rules.label_rates import blend
 from evolabel.stages.rules.loops.moments import derive_inverse_variance, pool_moments
 from evolabel.stages.rules.rule_state import RuleState
-from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.threshold_rules.merging import merge_thresholds
@@ -63,7 +61,7 @@ def merge(
     if mine.options.classifier != theirs.options.classifier:
         kinds = f"{with_article(mine.options.classifier)} and {with_article(theirs.options.classifier)}"
         raise DataError(f"the classifiers are {kinds}; merge only classifiers with the same parameters")
-    _check_same_kind(mine.trained().settings, theirs.trained().settings)
+    _check_same_kind(mine.trained(), theirs.trained())
     if (mine.thresholds is None) != (theirs.thresholds is None):
         raise DataError("the classifiers differ in threshold_rules; merge only classifiers with the same parameters")
     if mine.options.rule_of_decisions != theirs.options.rule_of_decisions:
@@ -85,7 +83,7 @@ def merge(
     drift.merge(theirs_drift)
     _add_whole_stream(drift, theirs_drift)
     for slot in range(1, other.n_rules + 1):
-        _copy_rule(rules, other, slot)
+        rules.add_copy(other, slot)
     rules.shrink_to(rules.settings.max_rules)
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
@@ -100,21 +98,6 @@ def merge(
     if united.decisions is not None:
         united.decisions.add(theirs.decisions, columns)
     return united
-
-
-def _copy_rule(rules: RuleBase, other: RuleBase, slot: int) -> None:
-    """Copy the rule in `slot` of `other`, of the same widths, to `rules`, under a new identity."""
-    rules.reserve(rules.n_rules + 1)
-    target, source = rules.n_rules + 1, other.arrays
-    rules.arrays.locked[target] = source.locked[slot]
-    rules.arrays.counters[RULES] = target
-    rules.arrays = fit_weights(rules.arrays, rules.settings)
-    for name in PER_SLOT:
-        if name != "W" or (source.W.shape[1] and rules.arrays.W.shape[1]):
-            getattr(rules.arrays, name)[target] = getattr(source, name)[slot]
-    identity = rules.arrays.identity[target] = rules.new_number()
-    rules.rule_names.add(int(identity), other.rule_names.names.get(int(source.identity[slot])))
-    rules.log("joined", int(identity), None)
 
 
 def _annotated(model: StreamModel, n_labels: int, columns: list[int] | None) -> FloatArray:
@@ -143,24 +126,13 @@ def _leave_to(known: NoDrift, part: FloatArray, left: NoDrift) -> None:
     if not len(labels):
         return
     other = left.rules
-    a, p, kept = other.arrays, other.n_features, part[labels]
+    kept = part[labels]
     weights = _weights_at(known.rules, known, labels, other)
     of_sums = [_weights_at(known.rules, member, labels, other) for member in known.with_sums]
-
-    def blend(array: FloatArray, at: IntArray, value: FloatArray) -> None:
-        """Move the entries `at` of `array` towards `value`, as far as the samples do not count."""
-        own = kept.reshape(-1, *[1] * (value.ndim - 1))
-        array[at] = own * array[at] + (1.0 - own) * value
-
     for slot, W in enumerate(weights):
         for own, member in zip(of_sums, left.with_sums, strict=True):
-            blend(member.arrays.G[slot], labels, own[slot] @ member.hessian(slot))
-        if a.W.shape[1] and (other.settings.iterated or a.locked[slot]):
-            blend(a.W[slot], labels, W)
-        if a.Q.shape[1]:
-            blend(a.ybar[slot], labels, np.clip(W @ np.append(a.c[slot, :p], 1.0), 0.0, 1.0))
-        if other.settings.product:
-            blend(a.c[slot], p + labels, known.rules.arrays.c[0, p + labels])
+            blend(member.arrays.G[slot], labels, kept, own[slot] @ member.hessian(slot))
+        other.leave_labels(slot, labels, kept, W, known.rules)
 
 
 def _weights_at(known: RuleBase, member: NoDrift | RuleState, labels: IntArray, other: RuleBase) -> FloatArray:
@@ -177,12 +149,10 @@ def _weights_at(known: RuleBase, member: NoDrift | RuleState, labels: IntArray, 
     return np.concatenate([W[:1], np.tensordot(np.column_stack([alone, psi]), W, 1)])
 
 
-def _check_same_kind(mine: Settings, theirs: Settings) -> None:
+def _check_same_kind(mine: RuleBase, theirs: RuleBase) -> None:
     """Statistics of different kinds do not add up."""
-    kinds = ("rotated", "product", "iterated", "coupling", "label_weight", "inherit")
-    differ = [name for name in kinds if getattr(mine, name) != getattr(theirs, name)]
-    if (mine.memory > 0) != (theirs.memory > 0):
-        differ.append("follow_drift")
+    ours, others = mine.kind, theirs.kind
+    differ = [name for name in {**ours, **others} if ours.get(name) != others.get(name)]
     if differ:
         names = ", ".join(differ)
         raise DataError(f"the classifiers differ in kind ({names}); merge only classifiers with the same parameters")
@@ -195,13 +165,7 @@ def place_labels(drift: NoDrift, n_labels: int, columns: list[int]) -> None:
         rules.grow_labels(n_labels)
         drift.grow_labels(known, n_labels)
     order = np.argsort(columns + [c for c in range(n_labels) if c not in set(columns)])
-    a, p = rules.arrays, rules.n_features
-    joint = np.append(np.arange(p), p + order) if a.c.shape[1] > p else np.arange(p)
-    if rules.settings.rotated and len(joint) > p:
-        for slot in range(1, rules.n_rules + 1):
-            scatter = inverses.scatter(slot, a, rules.settings)[np.ix_(joint, joint)]
-            inverses.set_scatter(slot, scatter, a, rules.settings)
-    rules.arrays = RULE_ARRAYS.rearranged(a, {"label": order, "dimension": joint}, leave_out=("F",))
+    rules.reorder_labels(order)
     drift.reorder_labels(order)
 
 
@@ -231,24 +195,18 @@ def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArr
 def translate(drift: NoDrift, a: FloatArray, b: FloatArray, settings: Settings) -> None:
     """Re-express all statistics of the rules of `drift` in scores `a` z + `b`, and what is derived by `settings`."""
     rules = drift.rules
-    arrays, labels = rules.arrays, rules.arrays.c.shape[1] - len(a)
+    arrays = rules.arrays
     A = np.diag(np.append(a, 1.0))
     A[:-1, -1] = b
-    stretch, shift = np.append(a, np.ones(labels)), np.append(b, np.zeros(labels))
     for slot in range(rules.n_rules + 1):
         for member in drift.with_sums:
             member.arrays.H[slot] = A @ member.hessian(slot) @ A.T
             member.arrays.G[slot] = member.arrays.G[slot] @ A.T
             member.arrays.n_pending[slot] = 0
-            inverses.derive_inverse(slot, member.arrays, settings)
+            member.derive_inverse(slot, settings)
         if arrays.W.shape[1]:
             arrays.W[slot] = np.linalg.lstsq(A.T, arrays.W[slot].T, rcond=None)[0].T
-        arrays.c[slot] = stretch * arrays.c[slot] + shift
-        arrays.M[slot] *= stretch**2
-        if rules.settings.rotated:
-            scatter = np.outer(stretch, stretch) * inverses.scatter(slot, arrays, rules.settings)
-            inverses.set_scatter(slot, scatter, arrays, settings)
-        derive_inverse_variance(slot, arrays, settings)
+        rules.translate(slot, a, b, settings)
     rules.settings = settings
 
 
@@ -263,7 +221,7 @@ def _add_whole_stream(kept: NoDrift, added: NoDrift) -> None:
         member.arrays.H[0] = member.hessian(0) + another.arrays.H[0]
         member.arrays.n_pending[0] = 0
         member.arrays.G[0] += another.arrays.G[0]
-        inverses.derive_inverse(0, member.arrays, rules.settings)
+        member.derive_inverse(0, rules.settings)
     mine.born[: rules.n_rules + 1] += theirs.counters[SEEN]  # idle times stay what they are
     mine.last_won[: rules.n_rules + 1] += theirs.counters[SEEN]
     later = int(theirs.counters[SEEN])

@@ -8,6 +8,7 @@ import copy
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -21,6 +22,7 @@ from evolabel.engine.compile import direct
 from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
+from evolabel.model.few_rows import FewAnswers, answer_few_rows
 from evolabel.model.loops.ranges import widen_ranges
 from evolabel.model.seen_ranges import no_ranges
 from evolabel.model.start import batch_phase
@@ -31,17 +33,20 @@ from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import Drift, NoDrift
 from evolabel.stages.protocols import Watcher
-from evolabel.stages.rules.arrays import SEEN, RuleArrays, Settings
+from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
+from evolabel.stages.rules.file_checks import RuleChecks
 from evolabel.stages.rules.label_rates import label_shares
+from evolabel.stages.rules.memory_need import check_memory
 from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry
 from evolabel.stages.written_rules.stage import WrittenRules
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
 
@@ -126,10 +131,6 @@ class StreamModel:
     def trained(self) -> RuleBase:
         """Return the rule base; only to be called once the batch phase has run."""
         assert self.rules is not None, "the batch phase has not run yet"
-        if self.rules.diverged:
-            raise StateError(
-                'the rule weights have diverged; call fit again with lipschitz="safe" and coupling other than "paper"'
-            )
         return self.rules
 
     def settings(self) -> Settings:
@@ -140,17 +141,30 @@ class StreamModel:
     def settings_for(self, scaler: Scaler) -> Settings:
         """Return the settings of the kernels for the features of another `scaler`."""
         p = len(scaler.used)
-        return kernel_settings(self.options, p, self.n_labels, scaler.prior, self.ridge, local_ridge=self.local_ridge)
+        return kernel_settings(self.options, p, scaler.prior, self.ridge, local_ridge=self.local_ridge)
 
-    def start_rules(self, scaler: Scaler, settings: Settings, arrays: RuleArrays | None = None) -> RuleBase:
-        """Set the rules to `arrays` (None: no rules) with `settings`, for rows that `scaler` scales; return them.
+    def start_rules(self, scaler: Scaler, settings: Settings, stored: Arrays | None = None) -> RuleBase:
+        """Set the rules to `stored` arrays (None: no rules), for rows that `scaler` scales, and return them.
 
         The members that follow drift beside them, if `settings` ask for any, have learned nothing.
         """
-        rules = RuleBase(len(scaler.used), self.n_labels, settings, arrays)
-        self.scaler, self.rules = scaler, rules
+        self.scaler = scaler
+        self.rules = rules = self.new_rules(settings, len(scaler.used), stored)
         self._drift = Drift(rules, scaler) if settings.memory else NoDrift(rules)
         return rules
+
+    def new_rules(self, settings: Settings, n_features: int, stored: Arrays | None) -> RuleBase:
+        """Return the rules of `stored` arrays (None: no rules) with `settings` and `n_features`."""
+        return RuleBase(n_features, self.n_labels, settings, stored)
+
+    def rule_checks(self, settings: Settings) -> RuleChecks:
+        """Return the checks of stored rules with these `settings`."""
+        return RuleChecks(self.n_features, self.n_labels, settings)
+
+    @classmethod
+    def check_memory(cls, n_features: int, n_labels: int, options: Options) -> None:
+        """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
+        check_memory(n_features, n_labels, options)
 
     def new_thresholds(self) -> ThresholdRules | None:
         """Return threshold rules that have learned nothing; None where the options leave them out."""
@@ -182,6 +196,14 @@ class StreamModel:
     def answer(self, rows: Rows) -> Rows:
         """Answer `rows` by all stages that make outputs, and return them; only once the batch phase has run."""
         return pipeline.answer_stages(self, rows)
+
+    def answer_few(self, X: FloatArray, W: FloatArray = NO_WEIGHTS, moments: Moments = NO_MOMENTS) -> FewAnswers:
+        """Return the answers to few raw rows `X`, after the warm-up, with what questions are scored by.
+
+        The bits of the outputs are those of `outputs`, if `W` is empty or holds the weights of the model. `moments` are
+        those of the quadratic forms t.
+        """
+        return answer_few_rows(self, X, W, moments)
 
     def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
         """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""
@@ -329,11 +351,9 @@ class StreamModel:
 
     def _first_outputs(self, buffer: WarmUp, X: FloatArray) -> FloatArray:
         """Return outputs of the raw rows `X` during the warm-up: label shares, then those of a `FirstModel`."""
-        if self.options.iterated:
-            return np.tile(buffer.priors(), (len(X), 1))
         return self._first.outputs(buffer, X, self._untrained)
 
-    def _untrained(self) -> "StreamModel":
+    def _untrained(self) -> Self:
         """Return a model of the same options that has learned nothing; few rows need no threshold rules."""
         options = replace(self.options, threshold_rules=False) if self.options.threshold_rules else self.options
         return type(self)(self.n_features, self.n_labels, options, exclusive=self.exclusive)
@@ -342,7 +362,12 @@ class StreamModel:
         """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
         if self.warm_up is None:
             return self
-        return None if self.options.iterated else self._first.model_of(self.warm_up, self._untrained)
+        return self._first.model_of(self.warm_up, self._untrained)
+
+    @property
+    def answers_early(self) -> bool:
+        """Whether a model of the first rows answers during the warm-up, once there are enough."""
+        return True
 
     def end_warm_up(self) -> None:
         """Run the batch phase on the rows kept so far, if the warm-up lasts; StateError if they are too few."""
@@ -380,5 +405,3 @@ class StreamModel:
         self.calibration.grow_labels(n_labels)
         self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))
         self.n_labels = n_labels
-        if self.rules is not None:
-            self.rules.settings = self.settings()  # the product space has become wider

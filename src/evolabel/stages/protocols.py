@@ -9,12 +9,14 @@ from evolabel.typing import BoolArray, FloatArray
 if TYPE_CHECKING:
     from collections import deque
 
+    from evolabel.model.few_rows import FewAnswers
     from evolabel.model.start.cold_start import WarmUp
     from evolabel.stages.calibration.stage import Calibration
     from evolabel.stages.decisions.stage import Decisions
     from evolabel.stages.drift.stage import NoDrift
     from evolabel.stages.rules.arrays import Settings
     from evolabel.stages.rules.stage import RuleBase
+    from evolabel.stages.rules.weights import Moments
     from evolabel.stages.scaling.stage import Scaler
     from evolabel.stages.threshold_rules.stage import ThresholdRules
     from evolabel.stages.written_rules.edits.journal import EditEntry
@@ -92,6 +94,9 @@ class Model(Protocol):
 
     def answer(self, rows: Rows) -> Rows:
         """Answer `rows` by all stages that make outputs, and return them."""
+
+    def answer_few(self, X: FloatArray, W: FloatArray = ..., moments: "Moments" = ...) -> "FewAnswers":
+        """Return the answers to few raw rows `X`, by the weights `W` unless they are empty, and their forms."""
 
     def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
         """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""

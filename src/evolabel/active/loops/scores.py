@@ -20,7 +20,6 @@ from evolabel.engine.compile import allocating_kernel, inlined, inner, kernel
 from evolabel.engine.exponential import exp_of_negative
 from evolabel.engine.symmetric import dot
 from evolabel.stages.rules.arrays import State
-from evolabel.stages.rules.loops.structure import novelty_bound
 from evolabel.typing import AnyArray, FloatArray, IntArray
 
 SMALLEST_BOUND = 1e-200  # of a distance: keeps 0 / 0 out where the radius is 0
@@ -102,16 +101,15 @@ def criterion_rows(
 
 
 @kernel
-def novelty_rows(state: State, D: FloatArray, radius: float, out: FloatArray) -> None:
-    """Fill `out` with d / bound: d the least of the distances D, bound that of a new rule, by `radius`.
+def novelty_rows(bounds: FloatArray, D: FloatArray, out: FloatArray) -> None:
+    """Fill `out` with d / bound: d the least of the distances D, bound that of the nearest rule in `bounds`, (C,).
 
     Where the bound is inf, it is d / (1 + d).
     """
-    rules, settings = state.rules, state.settings
     for i in range(D.shape[0]):
         w = np.argmin(D[i])
         d = D[i, w]
-        bound = novelty_bound(rules.k[w + 1], D.shape[1], rules.winner_stats, radius, settings)
+        bound = bounds[w]
         out[i] = d / max(bound, SMALLEST_BOUND) if bound < np.inf else d / (1.0 + d)
 
 

@@ -19,7 +19,6 @@ from evolabel.active.scoring.scored_rows import ScoreTable, columns_of
 from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, ParameterError
-from evolabel.model.few_rows import answer_few_rows
 from evolabel.stages.feedback.stage import Correction
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
@@ -292,7 +291,7 @@ class Scorer:
             rows = RowStatistics(model, X, moments, weights=weights, correction=correction, exploration=exploration)
             return rows.outputs, ScoreTable.of([_checked(criterion, rows) for criterion in self.criteria])
         M = NO_MOMENTS if moments is None else moments.of(model.trained())
-        outputs, psi, _, (q, _, t) = answer_few_rows(model, X, NO_WEIGHTS if weights is None else weights, M)
+        outputs, psi, _, (q, _, t) = model.answer_few(X, NO_WEIGHTS if weights is None else weights, M)
         if correction is not None:
             outputs = correction.of(outputs)
         sizes, columns, width = _layout(self._by_label, outputs.shape[1])

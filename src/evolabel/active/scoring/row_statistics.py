@@ -26,14 +26,10 @@ from evolabel.active.loops.scores import (
 from evolabel.active.scoring.second_moments import SecondMoments, labelled_moments
 from evolabel.core.rows import Rows
 from evolabel.core.sizes import misfit
-from evolabel.engine.compile import direct, direct_by_profile
+from evolabel.engine.compile import direct
 from evolabel.errors import StateError
-from evolabel.model.few_rows import answer_few_rows
 from evolabel.stages.feedback.stage import Correction
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules.loops.answer import variance_rows
-from evolabel.stages.rules.loops.answer_block import variance_block
-from evolabel.stages.rules.settings import novelty_radius
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import (
     MANY_ROWS,
@@ -49,7 +45,6 @@ from evolabel.stages.rules.weights import (
 from evolabel.typing import FloatArray
 
 _novelty_rows, _trace_drop_rows, _criterion_rows = direct(novelty_rows), direct(trace_drop_rows), direct(criterion_rows)
-_variance_rows, _variance_block = direct_by_profile(variance_rows), direct_by_profile(variance_block)
 
 # During warm-up nothing is known: every sample is novel, and as informative as any other.
 _NOVEL_IN_WARM_UP = 2.0
@@ -133,16 +128,12 @@ class RowStatistics:
         """How far beyond the evolution criterion, eq. (5), in the input space, (n,): above 1 a sample is novel.
 
         The distance to the nearest rule over the distance at which a rule would be born; d / (1 + d) where no distance
-        is enough, as in a full rule base without winner statistics. Labels are not known, so rules of the
-        product space are judged by their features, with the radius for so many dimensions.
+        is enough, as in a full rule base without winner statistics. Labels are not known, so features alone count.
         """
         if not self.ready:
             return np.full(self.n, _NOVEL_IN_WARM_UP)
-        rules, out = self._rules(), np.empty(self.n)
-        radius = rules.settings.radius
-        if rules.settings.product:
-            radius = novelty_radius(self.model.options, self.model.n_features)[0]
-        _novelty_rows(rules.packed()[0], self.distances, float(radius), out)
+        out = np.empty(self.n)
+        _novelty_rows(self._rules().novelty_bounds(), self.distances, out)
         return out
 
     @cached_property
@@ -163,7 +154,7 @@ class RowStatistics:
         if not self.ready:
             return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
         psi, terms, out = self.memberships, self.terms, np.empty(self.n)
-        _trace_drop_rows(self._rules().packed()[0], psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
+        _trace_drop_rows(self._rules().packed(), psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
         return out
 
     @cached_property
@@ -203,7 +194,7 @@ class RowStatistics:
             rows = model.answer(Rows(X, W=model.drift.mixed(weights_of_all) if weights is None else weights))
             found = Answers(rows.outputs, rows.psi, rows.D)
         else:
-            few = answer_few_rows(model, X, NO_WEIGHTS if weights is None else weights, self._moments)
+            few = model.answer_few(X, NO_WEIGHTS if weights is None else weights, self._moments)
             found, self._terms = Answers(few.outputs, few.psi, few.D), few.terms
         if self.correction is not None:
             found = found._replace(outputs=self.correction.of(found.outputs))
@@ -214,13 +205,8 @@ class RowStatistics:
         """Quadratic forms of rows whose memberships `psi` are known."""
         rules = self._rules()
         terms = VarianceTerms(*np.zeros((3, *psi.shape)))
-        known = *rules.packed(), self.model.scale(self.X), psi, *moments
-        if self.n < SOME_ROWS:
-            _variance_rows(*known, *terms)
-        else:
-            n, q = self.n, rules.n_features + 1
-            scratch = np.empty((q, q)), *np.empty((2, n, q)), np.empty(n, np.int64)
-            _variance_block(*known, *scratch, *terms)
+        fill = rules.fill_terms if self.n < SOME_ROWS else rules.fill_block_terms
+        fill(self.model.scale(self.X), psi, moments, terms)
         return terms
 
     def _rules(self) -> RuleBase:

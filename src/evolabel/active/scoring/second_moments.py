@@ -16,18 +16,14 @@ from evolabel.core.array_checks import (
 )
 from evolabel.core.events import MERGES
 from evolabel.core.sizes import misfit
-from evolabel.engine.compile import direct_by_profile
 from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.stages.protocols import Model
 from evolabel.stages.rules.arrays import block_length
-from evolabel.stages.rules.loops.second_moments import add_moment_rows
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import NO_MOMENTS, Moments
 from evolabel.typing import Arrays, FloatArray, IntArray
 
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule
-
-_add_moment_rows = direct_by_profile(add_moment_rows)
 
 
 def labelled_moments(rules: RuleBase) -> Moments:
@@ -72,7 +68,7 @@ class SecondMoments:
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
         if len(self._moments.M) != rules.n_rules + 1:
             raise misfit({"M": self._moments.M}, f"{rules.n_rules} rules")
-        _add_moment_rows(*rules.packed(), Z, rules.memberships(Z)[0], float(self.every), *self._moments)
+        rules.add_moments(Z, float(self.every), self._moments)
 
     def match_rules(self, rules: RuleBase) -> None:
         """Adapt to `rules`: add new ones, drop removed ones, and add up those that were merged."""
@@ -131,7 +127,7 @@ class SecondMoments:
 
 
 def _with_own_block(moments: Moments) -> Moments:
-    """Return a copy with `block_length` pending rows; rules with iterated weights have only one."""
+    """Return a copy with `block_length` pending rows; rules may have fewer."""
     slots, rows, q = moments.pending_M.shape
     pending_M = np.zeros((slots, block_length(q), q))
     pending_M[:, :rows] = moments.pending_M

@@ -42,7 +42,7 @@ def all_figures(
     for j in data.most_relevant(_N_FEATURES):
         caption = "The rules along one feature. Bands are the terms of the rules: fifths of the stream."
         yield CaptionedFigure(f"memberships-{files[j]}", caption, figures.membership_functions(classifier, j))
-    if data.model.n_labels > 1 and (X is not None or data.rules.arrays.Q.shape[1]):
+    if data.model.n_labels > 1 and (X is not None or data.rules.label_moments is not None):
         caption = (
             "Labels that go together (red) or exclude each other (blue): in the rule that differs most, and in all."
         )

@@ -1,25 +1,16 @@
 """`label_correlations`: correlations of the labels in one rule and in the whole stream (eq. 9)."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
 from evolabel.explain.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, short
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-from evolabel.stages.rules.loops.paper.coupling import add_label_moments, correlation
+from evolabel.stages.rules.loops.label_moments import add_label_moments, correlation
+from evolabel.stages.rules.rule_state import LabelMoments
 from evolabel.typing import FloatArray
 
 _HALF_WEIGHT_SAMPLES = 100.0  # a rule of so many samples counts half: correlations of few samples are noise
-
-
-class LabelMoments(NamedTuple):
-    """Label moments of all rules: co-moments Q (C, K, K), means ybar (C, K), and sums of psi and psi^2, mass (C, 2)."""
-
-    Q: FloatArray
-    ybar: FloatArray
-    mass: FloatArray
 
 
 def label_correlations(
@@ -87,10 +78,9 @@ def pooled(moments: LabelMoments) -> LabelMoments:
 
 
 def _moments(data: FigureData, X: object, Y: object) -> LabelMoments:
-    a, C = data.rules.arrays, data.rules.n_rules
-    if X is None and Y is None and a.Q.shape[1]:
-        used = slice(1, C + 1)
-        return LabelMoments(a.Q[used], a.ybar[used], a.mass[used])
+    known, C = data.rules.label_moments, data.rules.n_rules
+    if X is None and Y is None and known is not None:
+        return known
     if X is None or Y is None:
         raise DataError(
             "this model keeps no correlations of its labels; pass samples X with their labels Y, or train with beta > 0"

@@ -13,7 +13,7 @@ The others are those of `stages.rules.loops.answer`.
 from evolabel.engine.compile import kernel
 from evolabel.stages.drift.arrays import BORN, NEVER, Members
 from evolabel.stages.drift.loops.mixer import mix_rows
-from evolabel.stages.rules.arrays import PaperArrays, State
+from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.answer import answer_rows
 from evolabel.stages.scaling.loops.scale import Knots, scale_rows
 from evolabel.stages.sensors.loops.watch import correct_rows
@@ -25,7 +25,6 @@ from evolabel.typing import FloatArray, IntArray
 @kernel
 def answer_few(
     state: State,
-    paper: PaperArrays | None,
     members: Members | None,
     thresholds: Thresholds | None,
     knots: Knots,
@@ -53,8 +52,8 @@ def answer_few(
     scale_rows(knots, rows, Z)
     formed = W.shape[0] > 0
     if members is not None and not formed and members.arrays.clock[BORN] != NEVER:
-        answer_rows(members.fast, paper, Z, W, M, pending_M, n_pending, fast, psi, D, q[:0], s, t, V)
-    answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q, s, t, V)
+        answer_rows(members.fast, Z, W, M, pending_M, n_pending, fast, psi, D, q[:0], s, t, V)
+    answer_rows(state, Z, W, M, pending_M, n_pending, f, psi, D, q, s, t, V)
     if members is not None:
         mix_rows(members, rows, fast, formed, f)
     if thresholds is not None:

@@ -15,8 +15,6 @@ from evolabel.model.start.first_probabilities import start_calibration
 from evolabel.model.start.local_ridge import LeftOut, choose_local_ridge
 from evolabel.model.start.ridge import ridge_strength
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
-from evolabel.stages.rules.inverses import start_inverse
-from evolabel.stages.rules.iterated import accumulate, minimise_all_rules
 from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import fit_scaler
@@ -41,14 +39,12 @@ _count_answers = direct(count_answers)
 def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
     """Train `model` on the initial `batch`: scaling, ridges, one pass for the rules, one for the consequents.
 
-    The second pass sees the finished structure. In closed form it gives exactly the batch solution, because the
-    recursions are exact; iterated consequents are minimised on its statistics (Algorithm 1). `in_order`: the rows
-    follow each other in the stream.
+    The second pass sees the finished structure. It gives exactly the batch solution, because the recursions are exact.
+    `in_order`: the rows follow each other in the stream.
     """
     try:
         rules = fit_statistics(model, batch, in_order=in_order)
-        if rules.settings.iterated:
-            minimise_all_rules(rules)
+        rules.finish_batch_phase()
     except (LinAlgError, StateError):  # a matrix that cannot be inverted
         raise DataError(NOT_IN_FLOAT64) from None
     if not is_sound(rules):
@@ -60,7 +56,7 @@ def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
 def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> RuleBase:
     """Run the batch phase of `model` on `batch` up to the statistics, and return the rule base.
 
-    Iterated consequents have their start values, eq. (18). `in_order`: the rows follow each other in the stream.
+    `in_order`: the rows follow each other in the stream.
     """
     taught = batch.labelled()
     if not taught.any():
@@ -71,10 +67,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     rules.learn(scaled, consequents=False)
     left_out = _choose_local_ridge(model, scaled.rows(taught)) if model.options.chooses_local_ridge else None
     scaled = scaled._replace(outputs=outputs)
-    if rules.settings.iterated:
-        accumulate(rules, scaled)
-    else:
-        rules.learn(scaled, structure=False)
+    rules.fit_consequents(scaled)
     _check_outputs(model, scaled)
     model.drift.sensors.leave_out_steady(batch.X)
     if model.thresholds is not None:
@@ -118,7 +111,7 @@ def _choose_local_ridge(model: "StreamModel", batch: Batch) -> LeftOut:
         model.local_ridge = chosen.factor
         rules.settings = model.settings()
         for slot in range(rules.n_rules + 1):
-            start_inverse(slot, rules.arrays, rules.settings)
+            rules.start_inverse(slot)
     return chosen
 
 

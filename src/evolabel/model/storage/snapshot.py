@@ -28,10 +28,8 @@ from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.decisions.file_checks import check_decisions
 from evolabel.stages.protocols import Watcher
-from evolabel.stages.rules.allocation import fit_weights
-from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, RuleArrays
-from evolabel.stages.rules.file_checks import check_identities, check_rules, check_settings, check_slots
-from evolabel.stages.rules.slots import PER_SLOT
+from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN
+from evolabel.stages.rules.file_checks import check_identities, check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
 from evolabel.stages.scaling.file_checks import check_scaler
 from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, limits_of
@@ -67,7 +65,7 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     assert scaler is not None
     used = slice(0, rules.n_rules + 1)
     arrays = {f"scaler.{name}": getattr(scaler, name) for name in PER_FEATURE}
-    arrays |= {f"rules.{name}": getattr(rules.arrays, name)[used] for name in PER_SLOT}
+    arrays |= {f"rules.{name}": array[used] for name, array in rules.by_slot.items()}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays |= {"n_answers": model.n_answers, "ranges": model.ranges}
     arrays |= {f"members.{name}": array for name, array in model.drift.stored().items()}
@@ -202,11 +200,11 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     settings, arrays = model.settings(), parts["rules"]
     check_settings(settings)
     with inside("rules"):
-        check_rules(arrays, model.n_features, model.n_labels, settings, model.options)
+        model.rule_checks(settings).check(arrays, model.options)
     assert model.scaler is not None
     rules = model.start_rules(model.scaler, settings, None if copy else _views(arrays))
     if copy:
-        _fill_rules(rules, arrays)
+        rules.restore(arrays)
     with inside("members"):
         model.drift.restore(parts["members"])
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
@@ -214,24 +212,12 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     return rules
 
 
-def _views(arrays: Arrays) -> RuleArrays:
-    """Return `arrays` as those of a rule base, read-only."""
+def _views(arrays: Arrays) -> Arrays:
+    """Return read-only views of `arrays`."""
     views = {name: array.view() for name, array in arrays.items()}
     for view in views.values():
         view.flags.writeable = False
-    return RuleArrays(**views)
-
-
-def _fill_rules(rules: RuleBase, arrays: Arrays) -> None:
-    """Copy the stored `arrays` into `rules`, which has none."""
-    slots = int(arrays["counters"][RULES]) + 1
-    rules.reserve(slots - 1)
-    rules.arrays.counters[:] = arrays["counters"]
-    rules.arrays.locked[:slots] = arrays["locked"]
-    rules.arrays = fit_weights(rules.arrays, rules.settings)
-    for name in PER_SLOT:
-        getattr(rules.arrays, name)[:slots] = arrays[name]
-    rules.arrays.winner_stats[:] = arrays["winner_stats"]
+    return views
 
 
 def read_events(stored: StoredFacts, name: str, most: int) -> list[Event]:
@@ -281,7 +267,7 @@ def _entries(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: Stream
     """Return the edits that can be undone, oldest first; each has left what the next one found."""
     facts = stored.parts("changes", ENTRIES_KEPT)
     of_written = [f"written.{name}" for name in WrittenArrays._fields]
-    names = [(*PER_SLOT, *CHANGE_ARRAYS, *(of_written if each.flag("written") else ())) for each in facts]
+    names = [(*rules.by_slot, *CHANGE_ARRAYS, *(of_written if each.flag("written") else ())) for each in facts]
     check_names(arrays, [f"{i}.{name}" for i, each in enumerate(names) for name in each])
     changes = [_change(part_of(arrays, str(i)), each, model, rules) for i, each in enumerate(facts)]
     identity, counters = rules.arrays.identity.copy(), rules.arrays.counters
@@ -303,7 +289,7 @@ def _entries(rules: RuleBase, arrays: Arrays, stored: StoredFacts, model: Stream
 
 def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleBase) -> Former:
     """Return an edit that can be undone."""
-    slots, rows = parts["slots"], {name: parts[name] for name in PER_SLOT}
+    slots, rows = parts["slots"], {name: parts[name] for name in rules.by_slot}
     check_arrays({name: parts[name] for name in ("counters", "after")}, {"counters": whole(3), "after": whole(3)})
     before, after = int(parts["counters"][RULES]), int(parts["after"][RULES])
     require(before <= model.options.max_rules, "counters", f"at most {model.options.max_rules} rules")
@@ -312,7 +298,7 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
     require(set(range(after + 1, before + 1)) <= set(slots.tolist()), "slots", "all slots that were given up")
     require(np.diff(slots) > 0, "slots", "rising numbers")
     seen = int(parts["counters"][SEEN])
-    check_slots(rows, model.n_features, model.n_labels, rules.settings, seen, first=slots == 0)
+    model.rule_checks(rules.settings).check_slots(rows, seen, first=slots == 0)
     appended = stored.whole("appended", 1, EVENTS_KEPT)
     written = None
     if stored.flag("written"):

@@ -12,10 +12,11 @@ from evolabel.core import rows as core_batch
 from evolabel.errors import DivergenceError
 from evolabel.model.start.batch_phase import fit_statistics
 from evolabel.paper.classifier import PaperClassifier
+from evolabel.paper.rules.iterated import objective
+from evolabel.paper.rules.proximal import Problem, minimise_all
+from evolabel.paper.rules.stage import PaperRules
 from evolabel.paper.tuning.batch import Tunable
 from evolabel.stages.protocols import Model
-from evolabel.stages.rules.iterated import objective
-from evolabel.stages.rules.proximal import Problem, minimise_all
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
@@ -71,6 +72,7 @@ def shared_answers(
     most = {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}  # collects the statistics of all points
     model = _fresh(estimator, most).inner.new_model(X.shape[1], batch[1].shape[1])
     rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
+    assert isinstance(rules, PaperRules)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
     for slot in range(1, rules.n_rules + 1):

@@ -28,7 +28,7 @@ import numpy as np
 from evolabel.core.array_checks import FINITE, HEAVIEST, MOST, MOST_SQUARED
 from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.engine.packed_state import declare
-from evolabel.stages.rules.arrays import Settings, State, allocate, workspace
+from evolabel.stages.rules.arrays import State, allocate, example_settings, workspace
 from evolabel.stages.scaling.loops.scale import Knots
 from evolabel.typing import FloatArray, IntArray
 
@@ -174,10 +174,8 @@ def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots:
 
 def _declare() -> None:
     """Declare both tuples to `engine.packed_state`, with the arrays of the smallest rule base as an example."""
-    example: dict[str, object] = dict.fromkeys(Settings._fields, 0)
-    example |= {"penalty": np.zeros((2, 2)), "anchor": np.zeros(2), "metric": np.zeros((2, 1))}
-    settings = Settings(**example)  # type: ignore[arg-type]
-    state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False))
+    settings = example_settings()
+    state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1))
     number, whole = np.zeros(1), np.zeros(1, np.int64)
     knots = Knots(number[None], number[None], whole, whole, number, 0.0, 0.0)
     members = with_scratch(allocate_members(1, 1), state, np.zeros(2, np.int64), knots)

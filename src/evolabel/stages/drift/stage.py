@@ -13,7 +13,7 @@ import numpy as np
 from evolabel.core.events import SHIFTS, Event
 from evolabel.core.rows import Rows
 from evolabel.core.schema import new_entries, of_features
-from evolabel.engine.compile import direct, direct_by_profile, interpreted
+from evolabel.engine.compile import direct, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.arrays import (
     BORN,
@@ -66,7 +66,7 @@ LABEL_EVENTS = {DRIFT: "drift", RECOVERED: "recovered", SETTLED: "settled"}
 _OF_PRESENT_ROW = ("F", "s", "x", "other")  # scratch arrays that are needed after a rule was created for a row
 _NO_OUTPUTS = np.empty((0, 0))
 
-_learn_rows = direct_by_profile(learn_rows)
+_learn_rows = direct(learn_rows)
 _current_weights = direct(current_weights)
 _mix_rows, _standard_rows = direct(mix_rows), direct(standard_rows)
 _reversal_limits: Any = interpreted(reversal_limit)  # of whole arrays, too

@@ -2,9 +2,8 @@
 
 Slot 0 is the whole stream (the global model), slots 1..C are the rules; R is the capacity, p the number of features,
 q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the length of a block. The antecedents have
-d dimensions: d = p in the input space, d = p + K in the product space, whose joint vector is s = (z, omega y). Arrays a
-profile does not need have no elements. In the paper's symbols R'QR and R'QY the rows of R are the regressors, and the
-diagonal of Q has their psi.
+d dimensions, one per feature. Arrays that are not needed have no elements. In the paper's symbols R'QR and R'QY the
+rows of R are the regressors, and the diagonal of Q has their psi.
 
 "exact" arrays do not follow from other arrays; those of them that are sums, means or scatters are pooled without loss
 when rules are merged. "derived" arrays follow from exact ones. "policy" arrays are only used to decide when a step is
@@ -30,9 +29,10 @@ OUTSIDE = 1e4
 BLOCKS = 2  # in the memory of the sums that fade
 
 # Reasons of `learn_rows` to stop: all rows are done; the next row is novel; a rule is inactive; a slot is due for
-# upkeep (P is derived again); the winner has grown and may be merged; the weights diverged; a label
-# has drifted, or the members have to change.
-DONE, NOVEL, INACTIVE, DUE, GROWN, DIVERGED, CHANGED = 0, 1, 2, 3, 4, 5, 6
+# upkeep (P is derived again); a label has drifted, or the members have to change. Other loops have reasons of their
+# own, from `N_REASONS` on.
+DONE, NOVEL, INACTIVE, DUE, CHANGED = 0, 1, 2, 3, 4
+N_REASONS = 5
 
 
 class RuleArrays(NamedTuple):
@@ -48,8 +48,6 @@ class RuleArrays(NamedTuple):
     """Support k_i: weight of the samples the rule has won."""
     inv: Annotated[FloatArray, array("slot", "dimension", high=FINITE, positive=True, kind="derived")]
     """1 / Sigma_jj: inverse variance with its prior, times the dimension's weight."""
-    F: Annotated[FloatArray, array("slot", "dimension", "dimension", when="rotated")]
-    """Sigma_i: Cholesky factor of nu0 S0 + scatter matrix."""
     H: Annotated[FloatArray, array("slot", "regressor", "regressor")]
     """R'QR: sum of psi r r', lower triangle, without `pending_H`."""
     G: Annotated[FloatArray, array("slot", "label", "regressor")]
@@ -65,17 +63,7 @@ class RuleArrays(NamedTuple):
     age: Annotated[IntArray, array("slot", kind="policy")]
     """Samples learned since P was last derived from H."""
     W: Annotated[FloatArray, array("slot", "label", "regressor", when="weights")]
-    """Consequents W_i', one row per label; where iterated or locked."""
-    ybar: Annotated[FloatArray, array("slot", "label", low=-OUTSIDE, high=OUTSIDE, when="coupled")]
-    """ybar_c: weighted mean of the labels."""
-    Q: Annotated[FloatArray, array("slot", "label", "label", when="coupled")]
-    """covar_cd: weighted co-moments of the labels."""
-    mass: Annotated[FloatArray, array("slot", 2, low=0.0, when="coupled")]
-    """S_Psi: sum of psi, sum of psi^2."""
-    top: Annotated[FloatArray, array("slot", 2, high=FINITE, positive=True, when="iterated", kind="bound")]
-    """Upper bound of lmax(H + penalty); its last exact value."""
-    compared: Annotated[FloatArray, array("slot", low=0.0, kind="policy")]
-    """Support when the rule was last compared with the others."""
+    """Consequents W_i', one row per label; where a rule is locked."""
     identity: Annotated[IntArray, array("slot")]
     """Number of the rule; slots are used again, numbers are not."""
     born: Annotated[IntArray, array("slot")]
@@ -109,70 +97,34 @@ class RuleArrays(NamedTuple):
 RULE_ARRAYS = Schema(RuleArrays)
 
 
-class PaperArrays(NamedTuple):
-    """The arrays of the state that only rotated rules, iterated weights and coupled labels need.
-
-    Kernels take them as an argument of their own, which is None for all other rule bases: numba then leaves out the
-    branches that use them, and compiles in half the time.
-    """
-
-    F: FloatArray
-    ybar: FloatArray
-    Q: FloatArray
-    mass: FloatArray
-    top: FloatArray
-
-
 class Settings(NamedTuple):
     """Parameters that kernels read.
 
-    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D), where D is diagonal: 1 for
-    features, `intercept_ridge` for the intercept; `anchor` is gamma D if the rules are shrunk towards the global model,
-    else 0; `metric` has one row with the prior variance of each dimension and one with its weight in squared distances
-    (lambda_j, 1 on average over the features); the prior counts as `prior_count` samples; `rotated` rules have full
-    covariances; `product`: antecedents include the labels, times `label_weight` (omega).
+    `penalty` has one row for the global model (lambda D) and one for the rules (gamma D), which are shrunk towards the
+    global model; D is diagonal: 1 for features, `intercept_ridge` for the intercept. `metric` has one row with the
+    prior variance of each dimension and one with its weight in squared distances (lambda_j, 1 on average over the
+    features); the prior counts as `prior_count` samples.
 
-    `tau` is the temperature per feature, T / p; `radius` bounds the mean squared distance, times
-    (1 + 1/k)^`young_power` for a rule of support k; `novel_z` NaN: the radius is used in a full rule base, too; a slot
-    learns `upkeep_every` samples between two derivations of P; `prune_after` and `merge_every` 0: never;
-    `min_activation`, `max_rules` and `min_support` are the options of these names. `memory` is the number
-    of stream rows that the fast member remembers, 0 where drift is not followed; `most_count` bounds the samples by
-    which a centre is held in its place.
-
-    The others are for the paper's profile: `by_angle`: rho of eq. (29) is computed from angles; `iterated`:
-    Algorithm 2 instead of closed form; `rls`: a recursive least squares step before its `prox_steps` steps; `alpha` and
-    `beta`: strengths of L1 and coupling; `coupling`: a kind of `loops.paper.coupling`; `literal_step`: the step
-    length of eq. (14) as printed; `inherit`: iterated weights start at those of the nearest rule.
+    `tau` is the temperature per feature, T / p; `radius` bounds the mean squared distance of a rule base that is not
+    full, and `novel_z` that of a full one; a slot learns `upkeep_every` samples between two derivations of P;
+    `prune_after` 0: never; `min_activation`, `max_rules` and `min_support` are the options of these names. `memory` is
+    the number of stream rows that the fast member remembers, 0 where drift is not followed; `most_count` bounds the
+    samples by which a centre is held in its place.
     """
 
     penalty: FloatArray
-    anchor: FloatArray
     metric: FloatArray
     prior_count: float
-    rotated: bool
-    product: bool
-    label_weight: float
     tau: float
     min_activation: float
     max_rules: int
     radius: float
-    young_power: float
     novel_z: float
     upkeep_every: int
     prune_after: int
     min_support: float
-    merge_every: int
     memory: int
     most_count: float
-    by_angle: bool
-    iterated: bool
-    rls: bool
-    prox_steps: int
-    alpha: float
-    beta: float
-    coupling: int
-    literal_step: bool
-    inherit: bool
 
     @property
     def prior(self) -> FloatArray:
@@ -188,15 +140,12 @@ class Settings(NamedTuple):
 class Workspace(NamedTuple):
     """Scratch arrays of the learning loop, kept between calls: allocating them takes longer than learning a row.
 
-    `D` and `J` are distances in the input and in the product space, by slot; `psi` and `active` memberships and slots
-    of the active rules; `r`, `u` and `own` the regressors of the active slots, P r and the slots' own outputs, the
-    global model's last (`loops.consequents`); `confidence` has one entry per label of the row; `s` is the joint
-    vector; `f` are outputs; `WH`, `BW` and `B` are the products W H and B W and the coupling matrix
-    (`stages.rules.loops.paper.iteration`). The others have no fixed meaning.
+    `D` are distances by slot; `psi` and `active` memberships and slots of the active rules; `r`, `u` and `own` the
+    regressors of the active slots, P r and the slots' own outputs, the global model's last (`loops.consequents`);
+    `confidence` has one entry per label of the row. `v` and `t` have no fixed meaning.
     """
 
     D: FloatArray
-    J: FloatArray
     psi: FloatArray
     active: IntArray
     r: FloatArray
@@ -205,14 +154,6 @@ class Workspace(NamedTuple):
     v: FloatArray
     t: FloatArray
     confidence: FloatArray
-    s: FloatArray
-    e: FloatArray
-    x: FloatArray
-    missing: IntArray
-    f: FloatArray
-    WH: FloatArray
-    BW: FloatArray
-    B: FloatArray
 
 
 class State(NamedTuple):
@@ -223,18 +164,11 @@ class State(NamedTuple):
     work: Workspace
 
 
-def paper_arrays(rules: RuleArrays) -> PaperArrays | None:
-    """Return the arrays of `rules` that only the paper's profile needs; None if none of them has elements."""
-    arrays = PaperArrays(rules.F, rules.ybar, rules.Q, rules.mass, rules.top)
-    return arrays if any(array.size for array in arrays) else None
-
-
-def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, iterated: bool) -> Workspace:
-    """Return scratch arrays for `slots`, `n_features`, `n_labels`, `dimensions` of antecedents and `iterated` W."""
-    q, K = n_features + 1, n_labels if iterated else 0
+def workspace(slots: int, n_features: int, n_labels: int) -> Workspace:
+    """Return scratch arrays for `slots`, `n_features` and `n_labels`."""
+    q = n_features + 1
     return Workspace(
         D=np.empty(slots),
-        J=np.empty(slots),
         psi=np.empty(slots),
         active=np.empty(slots, np.int64),
         r=np.empty((slots, q)),
@@ -243,14 +177,6 @@ def workspace(slots: int, n_features: int, n_labels: int, dimensions: int, itera
         v=np.empty(q),
         t=np.empty(q),
         confidence=np.empty(n_labels),
-        s=np.empty(dimensions),
-        e=np.empty(dimensions),
-        x=np.empty(dimensions),
-        missing=np.empty(dimensions, np.int64),
-        f=np.empty(n_labels),
-        WH=np.empty((K, q)),
-        BW=np.empty((K, q)),
-        B=np.empty((K, K)),
     )
 
 
@@ -259,48 +185,45 @@ def block_length(q: int) -> int:
     return 8 if q < 128 else 16
 
 
-def rule_sizes(rules: int, n_features: int, n_labels: int, settings: Settings) -> dict[str, int]:
-    """Return the sizes of the arrays for `rules` rules, `n_features` and `n_labels`, by the `settings`."""
-    dimensions = n_features + (n_labels if settings.product else 0)
-    block = 1 if settings.iterated else block_length(n_features + 1)
-    return stream_sizes(n_features, n_labels, slot=rules + 1, dimension=dimensions, block=block)
+def rule_sizes(rules: int, n_features: int, n_labels: int) -> dict[str, int]:
+    """Return the sizes of the arrays for `rules` rules, `n_features` and `n_labels`."""
+    block = block_length(n_features + 1)
+    return stream_sizes(n_features, n_labels, slot=rules + 1, dimension=n_features, block=block)
 
 
-def rule_switches(settings: Settings, *, hold_weights: bool = False) -> set[str]:
-    """Return which arrays `settings` need; `hold_weights`: a rule is locked, so W is needed in closed form, too."""
-    needed = {
-        "rotated": settings.rotated,
-        "weights": settings.iterated or hold_weights,
-        "coupled": settings.coupling != 0,
-        "iterated": settings.iterated,
-        "follows": settings.memory > 0,
-    }
+def rule_switches(settings: Settings, *, holds_weights: bool = False) -> set[str]:
+    """Return which arrays `settings` need; `holds_weights`: weights of rules are stored, as those of locked ones are."""
+    needed = {"weights": holds_weights, "follows": settings.memory > 0}
     return {name for name, is_on in needed.items() if is_on}
 
 
 def allocate(
-    rules: int, n_features: int, n_labels: int, settings: Settings, *, hold_weights: bool = False
+    rules: int, n_features: int, n_labels: int, settings: Settings, *, holds_weights: bool = False
 ) -> RuleArrays:
     """Return zeroed arrays for `rules` rules, `n_features` and `n_labels`; those not needed have no elements.
 
-    `settings` and `hold_weights` are those of `rule_switches`.
+    `settings` and `holds_weights` are those of `rule_switches`.
     """
-    sizes = rule_sizes(rules, n_features, n_labels, settings)
-    return RULE_ARRAYS.allocate(sizes, rule_switches(settings, hold_weights=hold_weights))
+    switches = rule_switches(settings, holds_weights=holds_weights)
+    return RULE_ARRAYS.allocate(rule_sizes(rules, n_features, n_labels), switches)
+
+
+def example_settings() -> Settings:
+    """Return settings for one feature, all numbers 0, of which only the types matter."""
+    kinds = {name: kind for name, kind in get_type_hints(Settings).items() if kind in (float, int)}
+    numbers: dict[str, Any] = {name: kind() for name, kind in kinds.items()}
+    return Settings(penalty=np.zeros((2, 2)), metric=np.zeros((2, 1)), **numbers)
 
 
 def _declare_all() -> None:
     """Declare the tuples above to `engine.packed_state`, with the arrays of the smallest rule base as examples."""
-    kinds = {name: kind for name, kind in get_type_hints(Settings).items() if kind in (float, int, bool)}
-    numbers: dict[str, Any] = {name: kind() for name, kind in kinds.items()}
-    settings = Settings(penalty=np.zeros((2, 2)), anchor=np.zeros(2), metric=np.zeros((2, 1)), **numbers)
-    state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1, 1, False))
+    settings = example_settings()
+    state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1))
     fast = tuple(name for name in RuleArrays._fields if name.startswith("fast_"))  # kernels take them as RuleArrays
-    declare(RuleArrays, state.rules, left_out=(*PaperArrays._fields, *fast))
+    declare(RuleArrays, state.rules, left_out=fast)
     declare(Settings, settings)
     declare(Workspace, state.work)
     declare(State, state)
-    declare(PaperArrays, state.rules)
 
 
 _declare_all()

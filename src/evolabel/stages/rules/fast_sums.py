@@ -13,7 +13,7 @@ from evolabel.typing import BoolArray
 KEPT_AT_CUT = 0.02  # share of its sums that the fast member keeps when the stream has changed
 
 # Arrays of the fast member, by the arrays of the slow one in whose place they stand.
-FAST_ARRAYS = {name: f"fast_{name}" for name in ("H", "G", "P", "pending_H", "pending_P", "n_pending")}
+FAST_ARRAYS = {name: f"fast_{name}" for name in RuleArrays._fields if f"fast_{name}" in RuleArrays._fields}
 
 
 def fast_arrays(rules: RuleArrays) -> RuleArrays:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.stages.rules.rule_state import RuleState
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 
 def label_shares(base: RuleState) -> FloatArray:
@@ -23,3 +23,9 @@ def set_rate(base: RuleState, extra: int, rate: float) -> None:
     for slot in range(base.n_rules + 1):
         arrays.G[slot, -extra:] = rate * base.hessian(slot)[-1]
     arrays.G[0, -extra:, -1] += rate * base.settings.penalty[0, -1]  # W_0 = P_0 G_0 is then exact
+
+
+def blend(array: FloatArray, at: IntArray, part: FloatArray, value: FloatArray) -> None:
+    """Move the entries `at` of `array` towards `value`: a `part` of each, (len(at),), stays."""
+    own = part.reshape(-1, *[1] * (value.ndim - 1))
+    array[at] = own * array[at] + (1.0 - own) * value

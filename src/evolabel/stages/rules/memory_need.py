@@ -1,5 +1,7 @@
 """What the arrays of a model will take, compared with the memory available before anything is allocated."""
 
+from typing import Protocol
+
 import numpy as np
 
 from evolabel._utils.memory import GIB, memory_available
@@ -12,34 +14,38 @@ from evolabel.stages.rules.stage import FIRST_CAPACITY
 _ALWAYS_FITS = GIB // 4  # bytes; smaller models are not compared, because reading the memory available takes time
 
 
+class Need(Protocol):
+    """Returns the bytes that a rule base takes, as `memory_need`."""
+
+    def __call__(self, n_features: int, n_labels: int, options: Options, rules: int, /) -> int:
+        """Return the bytes for slots of `rules` rules, by the sizes and the `options`."""
+
+
 def memory_need(n_features: int, n_labels: int, options: Options, rules: int) -> int:
     """Return the bytes that a rule base with slots for `rules` rules takes, by the sizes and the `options`."""
-    settings = kernel_settings(options, n_features, n_labels, np.ones(n_features), 1.0)
-    return RULE_ARRAYS.n_bytes(rule_sizes(rules, n_features, n_labels, settings), rule_switches(settings))
+    settings = kernel_settings(options, n_features, np.ones(n_features), 1.0)
+    return RULE_ARRAYS.n_bytes(rule_sizes(rules, n_features, n_labels), rule_switches(settings))
 
 
-def check_memory(n_features: int, n_labels: int, options: Options) -> None:
+def check_memory(n_features: int, n_labels: int, options: Options, need_of: Need = memory_need) -> None:
     """Raise OutOfMemoryError if the first arrays of a model of `n_features`, `n_labels` and `options` do not fit.
 
-    These have slots for `max_rules` rules, for 32 if it is larger; nothing is raised where the system does not show
-    the memory available.
+    These have slots for `max_rules` rules, for 32 if it is larger, and take what `need_of` returns; nothing is raised
+    where the system does not show the memory available.
     """
     if n_features == 0 or n_labels == 0:
         return
     rules = min(FIRST_CAPACITY, int(options.max_rules))
-    need = memory_need(n_features, n_labels, options, rules)
+    need = need_of(n_features, n_labels, options, rules)
     available = memory_available() if need > _ALWAYS_FITS else None
     if available is None or need <= available:
         return
-    fitting = next((r for r in range(rules - 1, 0, -1) if _fits(n_features, n_labels, options, r, available)), None)
+    fits = (r for r in range(rules - 1, 0, -1) if need_of(n_features, n_labels, options, r) <= available)
+    fitting = next(fits, None)
     way = "fewer features" if fitting is None else f"max_rules={fitting} or fewer features"
-    per_rule = need - memory_need(n_features, n_labels, options, rules - 1)
+    per_rule = need - need_of(n_features, n_labels, options, rules - 1)
     raise OutOfMemoryError(
         f"{n_features} features and {n_labels} labels need {need / GIB:.3g} GiB for {rules} rules "
         f"(max_rules={options.max_rules}, {per_rule / GIB:.3g} GiB per rule), {available / GIB:.3g} GiB are available; "
         f"use {way}"
     )
-
-
-def _fits(n_features: int, n_labels: int, options: Options, rules: int, available: int) -> bool:
-    return memory_need(n_features, n_labels, options, rules) <= available

@@ -4,33 +4,41 @@
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evolabel.core.sizes import check_rows, misfit
-from evolabel.engine.compile import direct_by_profile
+from evolabel.engine.compile import direct
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.engine.packed_state import pack
-from evolabel.stages.rules.arrays import (
-    RULES,
-    SEEN,
-    PaperArrays,
-    RuleArrays,
-    Settings,
-    State,
-    Workspace,
-    paper_arrays,
-    workspace,
-)
-from evolabel.stages.rules.inverses import derive_all_inverses, mirrored
-from evolabel.stages.rules.loops.answer import distance_rows
-from evolabel.stages.rules.loops.paper.rotated import degrees, marginal_fill
-from evolabel.typing import FloatArray
+from evolabel.stages.rules import inverses
+from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, State, Workspace, workspace
+from evolabel.stages.rules.inverses import mirrored
+from evolabel.stages.rules.loops.answer import answer_rows, distance_rows, variance_rows
+from evolabel.stages.rules.loops.answer_block import answer_block, form_weights, variance_block
+from evolabel.stages.rules.loops.second_moments import add_moment_rows
+from evolabel.stages.rules.loops.structure import novelty_bounds
+from evolabel.stages.rules.slots import PER_SLOT
+from evolabel.typing import Arrays, FloatArray, IntArray
 
-_distance_rows = direct_by_profile(distance_rows)
+_distance_rows, _answer_rows, _variance_rows = direct(distance_rows), direct(answer_rows), direct(variance_rows)
+_answer_block, _variance_block = direct(answer_block), direct(variance_block)
+_form_weights, _add_moment_rows, _novelty_bounds = direct(form_weights), direct(add_moment_rows), direct(novelty_bounds)
 
 _NONE = np.empty((0, 0))
+
+MomentArrays = tuple[FloatArray, FloatArray, IntArray]
+"""M, pending_M and n_pending of `stages.rules.loops.second_moments`."""
+
+Scratch = tuple[FloatArray, FloatArray, IntArray]
+"""R, F and `rows` of `stages.rules.loops.answer_block`."""
+
+Found = tuple[FloatArray, FloatArray, FloatArray]
+"""`out`, psi and D of `stages.rules.loops.answer`."""
+
+Terms = tuple[FloatArray, FloatArray, FloatArray]
+"""q, s and t of `stages.rules.loops.answer`."""
 
 
 class Kept(NamedTuple):
@@ -38,8 +46,16 @@ class Kept(NamedTuple):
 
     arrays: RuleArrays
     settings: Settings
-    packed: tuple[State, PaperArrays | None]
+    packed: State
     n_labels: int
+
+
+class LabelMoments(NamedTuple):
+    """Label moments of all rules: co-moments Q (C, K, K), means ybar (C, K), and sums of psi and psi^2, mass (C, 2)."""
+
+    Q: FloatArray
+    ybar: FloatArray
+    mass: FloatArray
 
 
 class RuleState:
@@ -67,31 +83,71 @@ class RuleState:
         """K, the number of labels."""
         return int(self.arrays.G.shape[1])
 
+    @property
+    def by_slot(self) -> Arrays:
+        """All arrays with an entry per slot, by name."""
+        return {name: getattr(self.arrays, name) for name in PER_SLOT}
+
+    # ------------------------------------------------------------------ distances and answers of scaled rows
+
     def memberships(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return normalised memberships and mean squared distances of the scaled rows `Z`, both (rows, C)."""
         check_rows(Z, self.n_features)
         psi, D = np.empty((2, len(Z), self.n_rules))
-        _distance_rows(*self.packed(), Z, self.n_features, psi, D, _NONE)
+        self._fill_distances(Z, psi, D)
         return psi, D
 
-    def nearest_rule(self, s: FloatArray) -> int:
-        """Return the slot of the rule nearest to the sample `s`, with or without labels, eq. (28); 0 if none."""
-        if s.shape != self.arrays.c.shape[1:] and s.shape != (self.n_features,):
-            raise misfit({"s": s}, f"{self.n_features} features")
-        D, J = np.empty((2, 1, self.n_rules))
-        _distance_rows(*self.packed(), s[None], self.n_features, _NONE, D, J)
-        near = J if len(s) > self.n_features else D
-        return 1 + int(np.argmin(near)) if self.n_rules else 0
+    def nearest_rule(self, z: FloatArray) -> int:
+        """Return the slot of the rule nearest to the scaled row `z`, eq. (28); 0 if there is none."""
+        if z.shape != (self.n_features,):
+            raise misfit({"z": z}, f"{self.n_features} features")
+        D = np.empty((1, self.n_rules))
+        self._fill_distances(z[None], _NONE, D)
+        return 1 + int(np.argmin(D)) if self.n_rules else 0
+
+    def novelty_bounds(self) -> FloatArray:
+        """Return the mean squared distance beyond which a sample is novel, for each rule, (C,); inf: never."""
+        bounds = np.empty(self.n_rules)
+        _novelty_bounds(self.packed(), bounds)
+        return bounds
+
+    def _fill_distances(self, Z: FloatArray, psi: FloatArray, D: FloatArray) -> None:
+        """Fill `D` for the rows `Z`, and `psi` unless it is empty."""
+        _distance_rows(self.packed(), Z, psi, D)
+
+    def fill_answers(self, Z: FloatArray, W: FloatArray, moments: MomentArrays, found: Found, terms: Terms) -> None:
+        """Fill `found` and `terms` for the rows `Z`, row by row, as `loops.answer.answer_rows` does."""
+        V = np.empty((len(Z), self.n_features + 1))
+        _answer_rows(self.packed(), Z, W, *moments, *found, *terms, V)
+
+    def fill_block(self, Z: FloatArray, psi: FloatArray, W: FloatArray, scratch: Scratch, out: FloatArray) -> None:
+        """Fill `out` for the rows `Z` as `loops.answer_block.answer_block` does; `scratch` is its R, F and `rows`."""
+        _answer_block(self.packed(), Z, psi, W, *scratch, out)
+
+    def fill_terms(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
+        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, row by row."""
+        _variance_rows(self.packed(), Z, psi, *moments, *terms)
+
+    def fill_block_terms(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
+        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, all rows of a rule at once."""
+        A, R, U, rows = self._block_scratch(len(Z))
+        _variance_block(self.packed(), Z, psi, *moments, A, R, U, rows, *terms)
+
+    def _block_scratch(self, n: int) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+        """Return A, R, U and `rows` of `loops.answer_block.variance_block` for `n` rows."""
+        q = self.n_features + 1
+        R, U = np.empty((2, n, q))
+        return np.empty((q, q)), R, U, np.empty(n, np.int64)
+
+    def add_moments(self, Z: FloatArray, weight: float, moments: MomentArrays) -> None:
+        """Add the rows `Z`, each of this `weight`, to the second `moments` of all slots."""
+        _add_moment_rows(self.packed(), Z, self.memberships(Z)[0], weight, *moments)
+
+    # ------------------------------------------------------------------ what the arrays stand for
 
     def regressor(self, z: FloatArray, slot: int) -> FloatArray:
-        """Return (z, 1) for the rule in `slot`; missing features take their (conditional) means."""
-        p, a = self.n_features, self.arrays
-        filled = np.where(np.isnan(z), a.c[slot, :p], z)
-        if self.settings.rotated and np.isnan(z).any():
-            e = z - a.c[slot, :p]
-            marginal_fill(a.F[slot], e, p, np.empty(p, np.int64), np.empty(p))
-            filled = a.c[slot, :p] + e
-        return np.append(filled, 1.0)
+        """Return (z, 1) for the rule in `slot`; missing features take their means."""
+        return np.append(np.where(np.isnan(z), self.arrays.c[slot, : self.n_features], z), 1.0)
 
     def hessian(self, slot: int) -> FloatArray:
         """Return H of `slot` as a full symmetric matrix, pending rows included."""
@@ -103,18 +159,31 @@ class RuleState:
         rows = self.arrays.pending_P[slot, : self.arrays.n_pending[slot]]
         return mirrored(self.arrays.P[slot]) - rows.T @ rows
 
+    @property
+    def anchor(self) -> FloatArray:
+        """The diagonal of gamma D, by which rules are shrunk towards the global model, (q,)."""
+        return np.asarray(self.settings.penalty[1])
+
+    def holds_weights(self, slot: int) -> bool:
+        """Return whether W of `slot` is stored, as that of a locked rule is; else it follows from the statistics."""
+        return bool(self.arrays.locked[slot])
+
     @one_blas_thread()
     def weights(self, slot: int) -> FloatArray:
-        """Return W of `slot`, (q, K): the ridge solution towards the global model, or that model itself for slot 0.
-
-        Iterated weights, and those of a locked rule, are stored.
-        """
-        if slot > 0 and (self.settings.iterated or self.arrays.locked[slot]):
+        """Return W of `slot`, (q, K): the ridge solution towards the global model, or that model itself for slot 0."""
+        if slot > 0 and self.holds_weights(slot):
             return np.array(self.arrays.W[slot].T)
         evidence = self.arrays.G[slot].T
         if slot > 0:
-            evidence = evidence + self.settings.anchor[:, None] * (self.inverse(0) @ self.arrays.G[0].T)
+            evidence = evidence + self.anchor[:, None] * (self.inverse(0) @ self.arrays.G[0].T)
         return np.asarray(self.inverse(slot) @ evidence)
+
+    def all_weights(self) -> FloatArray:
+        """Return W of the global model and of all rules, (1 + C, K, q)."""
+        K, q = self.arrays.G.shape[1:]
+        W = np.empty((self.n_rules + 1, K, q))
+        _form_weights(self.packed(), self.anchor, np.empty((q, q)), np.empty((K, q)), W)
+        return W
 
     def variances(self) -> FloatArray:
         """Return the variances of the rules per feature, prior included, (C, p)."""
@@ -122,37 +191,74 @@ class RuleState:
         return np.asarray(self.settings.importance[:p] / self.arrays.inv[1 : self.n_rules + 1, :p])
 
     def covariance(self, slot: int) -> FloatArray:
-        """Return Sigma_i of the features of the rule in `slot`, prior included, (p, p); a marginal in product space."""
-        p, a = self.n_features, self.arrays
-        if not self.settings.rotated:
-            return np.diag(self.variances()[slot - 1])
-        F = np.tril(a.F[slot, :p, :p])
-        return np.asarray(F @ F.T / degrees(a.k[slot], self.settings.prior_count))
+        """Return Sigma_i of the features of the rule in `slot`, prior included, (p, p)."""
+        return np.diag(self.variances()[slot - 1])
 
-    def packed(self) -> tuple[State, PaperArrays | None]:
-        """Return the arguments `state` and `paper` of kernels; packed again when arrays or settings were replaced."""
+    def root_of_samples(self, slot: int) -> FloatArray:
+        """Return a factor of the covariance of the samples that the rule in `slot` has seen, without prior, (p, p)."""
+        p, a = self.n_features, self.arrays
+        return np.diag(np.sqrt(a.M[slot, :p] / np.maximum(a.n[slot, :p], 1e-300)))
+
+    def squares_in_order(self, slot: int, Z: FloatArray, order: IntArray) -> FloatArray:
+        """Return what each feature of `order` adds to the squared distances of complete rows `Z` to the rule in `slot`.
+
+        The sums of the first 1, 2, ... of them, (rows, p), are the squared distances over these features alone.
+        """
+        return np.asarray((Z[:, order] - self.arrays.c[slot, order]) ** 2 * self.arrays.inv[slot, order])
+
+    @property
+    def label_moments(self) -> LabelMoments | None:
+        """The label moments of the rules; None where they are not kept."""
+        return None
+
+    # ------------------------------------------------------------------ P
+
+    def derive_inverse(self, slot: int, settings: Settings | None = None) -> None:
+        """Derive P of `slot` from H by `settings`, by default those of these rules, and set its age to 0."""
+        inverses.derive_inverse(slot, self.arrays, settings or self.settings)
+
+    def start_inverse(self, slot: int) -> None:
+        """Set P of `slot` to that of consequents without samples."""
+        inverses.start_inverse(slot, self.arrays, self.settings)
+
+    def upkeep(self, slot: int) -> None:
+        """Apply the pending rows of `slot` and derive its P from H."""
+        inverses.apply_pending(slot, self.arrays)
+        self.derive_inverse(slot)
+
+    def derive_inverses(self) -> None:
+        """Derive P of all slots in use from H; the age of the slots stays."""
+        age = self.arrays.age.copy()
+        for slot in range(self.n_rules + 1):
+            self.upkeep(slot)
+        self.arrays.age[:] = age
+
+    # ------------------------------------------------------------------ what kernels take
+
+    def packed(self) -> State:
+        """Return the argument `state` of kernels; packed again when arrays or settings were replaced."""
         return self._kept().packed
 
     def _kept(self) -> Kept:
         """Return the packed state, packed again when arrays or settings were replaced."""
         kept = self._packed
         if kept is None or kept.arrays is not self.arrays or kept.settings is not self.settings:
-            state, paper = State(self.arrays, self.settings, self.workspace), paper_arrays(self.arrays)
-            made = pack(state), None if paper is None else pack(paper)
-            self._packed = kept = Kept(self.arrays, self.settings, made, self.n_labels)
+            packed = pack(State(self.arrays, self.settings, self.workspace))
+            self._packed = kept = Kept(self.arrays, self.settings, packed, self.n_labels)
         return kept
 
     @property
     def workspace(self) -> Workspace:
         """Scratch arrays that fit the state, allocated again only when it has grown."""
         if self._scratch is None or self._scratch[0] is not self.arrays:
-            slots, d = self.arrays.c.shape
-            made = workspace(slots, self.n_features, self.n_labels, d, self.settings.iterated)
-            self._scratch = self.arrays, made
+            self._scratch = self.arrays, workspace(len(self.arrays.c), self.n_features, self.n_labels)
         return self._scratch[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_scratch": None, "_packed": None}  # a copy has arrays of its own
 
 
 def derive_inverses(states: Iterable[RuleState]) -> None:
     """Derive P of all slots of these `states` from H."""
     for state in states:
-        derive_all_inverses(state.arrays, state.settings)
+        state.derive_inverses()

@@ -1,47 +1,50 @@
 """`RuleBase`: the rules of EFC-ML and their global model; how they learn, and how rules are created and removed."""
 
+import copy
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from evolabel._utils.interrupts import held
 from evolabel.core.events import Event, RuleNames
 from evolabel.core.rows import Batch, Rows
+from evolabel.core.schema import Sizes, of_features
 from evolabel.core.sizes import check_batch, misfit
-from evolabel.engine.compile import direct_by_profile, interpreted
-from evolabel.errors import DivergenceError, StateError
-from evolabel.stages.rules import inverses, merging, slots
-from evolabel.stages.rules.allocation import more_labels, more_slots
+from evolabel.engine.compile import direct, interpreted
+from evolabel.errors import StateError
+from evolabel.stages.rules import fast_sums, inverses, slots
+from evolabel.stages.rules.allocation import filled, fit_weights
 from evolabel.stages.rules.arrays import (
-    DIVERGED,
     DONE,
     NEXT_IDENTITY,
     NOVEL,
+    RULE_ARRAYS,
+    RULES,
     SEEN,
     RuleArrays,
     Settings,
-    allocate,
-    paper_arrays,
+    rule_sizes,
+    rule_switches,
 )
 from evolabel.stages.rules.beside import Beside
-from evolabel.stages.rules.label_rates import set_rate
-from evolabel.stages.rules.loops.consequents import LOOSE
+from evolabel.stages.rules.label_rates import blend, set_rate
 from evolabel.stages.rules.loops.learn import learn_alone
-from evolabel.stages.rules.loops.memberships import join
-from evolabel.stages.rules.loops.moments import update_moments
-from evolabel.stages.rules.proximal import DIVERGED_TEXT
+from evolabel.stages.rules.loops.moments import derive_inverse_variance, update_moments
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments, VarianceTerms, answers, weights_of_all
 from evolabel.stages.scaling.stage import Scaler
-from evolabel.typing import FloatArray
+from evolabel.typing import Arrays, FloatArray, IntArray
 
 FIRST_CAPACITY = 32  # rules that the first arrays have slots for
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
-_learn_alone, _update_moments = direct_by_profile(learn_alone), interpreted(update_moments)
+_learn_alone, _update_moments = direct(learn_alone), interpreted(update_moments)
+
+# Computed anew when features come or go, or empty once no rows are pending.
+_NOT_MOVED = ("inv", *RULE_ARRAYS.along("block"))
 
 
 class RuleBase(RuleState):
@@ -53,8 +56,8 @@ class RuleBase(RuleState):
         Widths of scaled rows and of their labels.
     settings : Settings
         Parameters of the kernels.
-    arrays : RuleArrays, optional
-        The rules, used as they are; by default there are none.
+    stored : dict of str to array, optional
+        Arrays by name, used as they are; by default there are no rules.
 
     Attributes
     ----------
@@ -64,8 +67,6 @@ class RuleBase(RuleState):
         Number of changes that were ever logged; only the difference between two moments has a meaning.
     rule_names : RuleNames
         Names of rules and texts of rules that people wrote.
-    diverged : bool
-        Whether the weights have diverged; such a rule base cannot be used any more.
     antecedent_rate : float
         Factor on the weight of a sample in the moments of its winner.
     beside : Beside or None
@@ -74,18 +75,29 @@ class RuleBase(RuleState):
 
     name = "rules"
 
-    def __init__(self, n_features: int, n_labels: int, settings: Settings, arrays: RuleArrays | None = None) -> None:
-        capacity = min(FIRST_CAPACITY, settings.max_rules)
-        made = allocate(capacity, n_features, n_labels, settings) if arrays is None else arrays
+    def __init__(self, n_features: int, n_labels: int, settings: Settings, stored: Arrays | None = None) -> None:
+        self.n_features, self.settings = n_features, settings
+        if stored is None:
+            made = self._allocated(min(FIRST_CAPACITY, settings.max_rules), n_labels)
+        else:
+            made = RuleArrays(**{name: stored[name] for name in RuleArrays._fields})
         super().__init__(n_features, made, settings)
         self.events: deque[Event] = deque(maxlen=EVENTS_KEPT)
         self.n_events = 0
         self.rule_names = RuleNames()
-        self.diverged = False
         self.antecedent_rate = 1.0
         self.beside: Beside | None = None
-        if arrays is None:
-            slots.clear(0, self.arrays, settings)
+        if stored is None:
+            self.clear(0)
+
+    def _sizes(self, rules: int, n_labels: int) -> Sizes:
+        """Return the sizes of the arrays for `rules` rules and `n_labels`."""
+        return rule_sizes(rules, self.n_features, n_labels)
+
+    def _allocated(self, rules: int, n_labels: int, *, holds_weights: bool = False) -> RuleArrays:
+        """Return zeroed arrays for `rules` rules and `n_labels`; `holds_weights`: with weights that are stored."""
+        switches = rule_switches(self.settings, holds_weights=holds_weights)
+        return RULE_ARRAYS.allocate(self._sizes(rules, n_labels), switches)
 
     # ------------------------------------------------------------------ learning
 
@@ -106,29 +118,38 @@ class RuleBase(RuleState):
         if self.beside is not None:
             self.learn(batch._replace(X=np.empty(batch.X.shape), raw=batch.X))
             return
-        kept = self._kept()
-        state, paper = kept.packed
-        check_batch(batch, self.n_features, kept.n_labels)
-        X, Y, weights, confidences, out, _, _, read, *_ = batch
-        if len(read):
-            read[:] = X
-        Z = scaler.transform(X)
-        done, reason = _learn_alone(
-            state, paper, Z, Y, weights, confidences, self.antecedent_rate, True, True, False, out
-        )
+        check_batch(batch, self.n_features, self._kept().n_labels)
+        if len(batch.read):
+            batch.read[:] = batch.X
+        Z = scaler.transform(batch.X)
+        done, reason = self._run(Z, batch, structure=True, consequents=True, created=False)
         if reason != DONE:
-            self._resume(batch._replace(X=Z, raw=X), done, reason)
+            self._resume(batch._replace(X=Z, raw=batch.X), done, reason)
+
+    def _run(
+        self, Z: FloatArray, batch: Batch, *, structure: bool, consequents: bool, created: bool
+    ) -> tuple[int, int]:
+        """Learn the scaled rows `Z`, with the labels of `batch`, by the rules alone; as the loop `learn_alone`."""
+        _, Y, weights, confidences, out, *_ = batch
+        rate = self.antecedent_rate
+        return _learn_alone(self.packed(), Z, Y, weights, confidences, rate, structure, consequents, created, out)
 
     def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
         """Call the loop once; return how many rows it has learned, and its reason to stop."""
-        Z, Y, weights, confidences, out, _, raw, read, *_ = batch
-        rest = Y, weights, confidences, self.antecedent_rate, structure, consequents, created, out
         if self.beside is None:
-            done, reason = _learn_alone(*self.packed(), Z, *rest)
-            return done, reason
+            return self._run(batch.X, batch, structure=structure, consequents=consequents, created=created)
+        Z, Y, weights, confidences, out, _, raw, read, *_ = batch
         if len(raw) != len(Z):
             raise misfit({"raw": raw}, f"{len(Z)} rows")
-        return self.beside.loop(*self.packed(), self.beside.packed, raw, Z, read, *rest)
+        rest = Y, weights, confidences, self.antecedent_rate, structure, consequents, created, out
+        return self.beside.loop(self.packed(), self.beside.packed, raw, Z, read, *rest)
+
+    def fit_consequents(self, batch: Batch) -> None:
+        """Learn the consequents of rules that have their places from the scaled initial `batch`."""
+        self.learn(batch, structure=False)
+
+    def finish_batch_phase(self) -> None:
+        """Do what is left to be done once the initial batch was learned: nothing."""
 
     def _resume(
         self,
@@ -146,24 +167,22 @@ class RuleBase(RuleState):
                 batch = batch.rows(slice(done, None))
                 if reason == NOVEL:  # it counts in full, partly labelled or not: a support far below 1 has no radius
                     weight = float(batch.weights[0]) if len(batch.weights) else 1.0
-                    self._create_rule(self._joint(batch.X[0], batch.Y[0]), weight)
-                elif reason == DIVERGED:
-                    self.diverged = True
-                    raise DivergenceError(DIVERGED_TEXT.format(when=f"at sample {self.n_seen}"))
+                    self._create_rule(self._antecedent(batch.X[0], batch.Y[0]), weight)
                 else:
-                    self._upkeep()
-                    if structure:
-                        self._prune()
-                        self._merge_touching()
+                    self._settle(reason, structure=structure)
                     if self.beside is not None:
                         self.beside.settle()
                 done, reason = self._learn(batch, structure, consequents, created=reason == NOVEL)
 
-    def _joint(self, z: FloatArray, y: FloatArray) -> FloatArray:
-        """Return the sample in the space of the antecedents."""
-        joint = np.empty(self.arrays.c.shape[1])
-        join(z, y, self.settings.label_weight, joint)
-        return joint
+    def _settle(self, reason: int, *, structure: bool) -> None:
+        """Do what is due where the loop has stopped for this `reason`; rules go only if `structure` is learned."""
+        self._upkeep()
+        if structure:
+            self._prune()
+
+    def _antecedent(self, z: FloatArray, y: FloatArray) -> FloatArray:
+        """Return the sample of features `z` and labels `y` as antecedents take it, (d,)."""
+        return z
 
     def _create_rule(self, s: FloatArray, weight: float) -> None:
         """Create a rule at `s` of this `weight`. A full rule base first merges its closest pair.
@@ -180,9 +199,34 @@ class RuleBase(RuleState):
         self.reserve(self.n_rules + 1)
         parent = self.nearest_rule(s)
         self._update_moments(0, s, weight)
-        slot = slots.create_rule(s, parent, weight, self.arrays, self.settings)
+        slot = self._new_rule(s, parent, weight)
         nearest = int(self.arrays.identity[parent]) if parent else None
         self.log("birth", int(self.arrays.identity[slot]), nearest)
+
+    def _new_rule(self, s: FloatArray, parent: int, weight: float) -> int:
+        """Make a rule at `s` and return its slot; a missing feature takes the centre of `parent`, with no support.
+
+        Deviation: the sample that creates a rule is also learned, because it is the only evidence of the rule.
+        """
+        slot, arrays = self.n_rules + 1, self.arrays
+        self.clear(slot)
+        arrays.c[slot] = arrays.c[parent]
+        self._start_weights(slot, parent)
+        self._update_moments(slot, s, weight)
+        arrays.identity[slot] = self.new_number()
+        arrays.born[slot] = self.n_seen
+        arrays.counters[RULES] = slot
+        return slot
+
+    def _start_weights(self, slot: int, parent: int) -> None:
+        """Set the first weights of the new rule in `slot` by the rule `parent`: they follow from statistics."""
+
+    def clear(self, slot: int) -> None:
+        """Empty `slot`: no samples, and consequents equal to those of the global model (H = G = 0), or zero for it."""
+        for array in self.by_slot.values():
+            array[slot] = 0
+        self.start_inverse(slot)
+        derive_inverse_variance(slot, self.arrays, self.settings)
 
     def _update_nearest(self, s: FloatArray, weight: float) -> None:
         """Update the moments of the nearest rule, unless it is locked, by a novel sample `s`."""
@@ -193,29 +237,12 @@ class RuleBase(RuleState):
 
     def _update_moments(self, slot: int, s: FloatArray, weight: float) -> None:
         """Update centre and spread of `slot` by the sample `s`."""
-        _update_moments(slot, s, weight, self.arrays, self.settings, paper_arrays(self.arrays))
+        _update_moments(slot, s, weight, self.arrays, self.settings)
 
     def _upkeep(self) -> None:
-        """Derive P of the slots that have learned `upkeep_every` samples, and step bounds that have become loose."""
+        """Derive P of the slots that have learned `upkeep_every` samples."""
         for slot in np.flatnonzero(self.arrays.age >= self.settings.upkeep_every):
-            inverses.upkeep(int(slot), self.arrays, self.settings)
-        if self.settings.iterated:
-            for slot in np.flatnonzero(self.arrays.top[:, 0] > LOOSE * self.arrays.top[:, 1]):
-                inverses.tighten(int(slot), self.arrays, self.settings)
-
-    def _merge_touching(self) -> None:
-        """Compare the rules that have grown with the others; merge those that touch and agree."""
-        every = self.settings.merge_every
-        while every and self.n_rules > 1:
-            free = slots.unlocked(self.arrays)
-            grown = free[self.arrays.k[free] - self.arrays.compared[free] >= every]
-            if not len(grown):
-                return
-            slot = int(grown[0])
-            self.arrays.compared[slot] = self.arrays.k[slot]
-            partner = merging.partner_of(slot, self)
-            if partner:
-                self.merge(slot, partner)
+            self.upkeep(int(slot))
 
     def _prune(self) -> None:
         """Remove inactive rules."""
@@ -241,15 +268,28 @@ class RuleBase(RuleState):
     def merge(self, first: int, second: int, kind: str = "merge") -> int:
         """Merge the rules in slots `first` and `second`, and return the identity kept; log it as `kind`.
 
-        Iterated weights are merged by eq. (29).
+        The rule of larger support is kept.
         """
-        weights = merging.merged_weights(first, second, self) if self.settings.iterated else None
-        kept, gone = slots.merge_pair(first, second, self.arrays, self.settings)
-        if weights is not None:
-            self.arrays.W[slots.slot_of(kept, self.arrays)] = weights
+        a, b = slots.stronger_first(first, second, self.arrays.k)
+        kept, gone = int(self.arrays.identity[a]), int(self.arrays.identity[b])
+        self._pool(a, b)
+        self.free_slot(b)
         self.rule_names.remove(gone, kept)
         self.log(kind, kept, gone)
         return kept
+
+    def _pool(self, a: int, b: int) -> None:
+        """Add what the rule in slot `b` has learned to that in slot `a`, whose support is not smaller."""
+        slots.pool_sums(a, b, self.arrays, self.settings)
+        self.derive_inverse(a)
+
+    def free_slot(self, slot: int) -> None:
+        """Remove the rule in `slot`; the last rule moves there."""
+        last = self.n_rules
+        if slot != last:
+            for array in self.by_slot.values():
+                array[slot] = array[last]
+        self.arrays.counters[RULES] = last - 1
 
     def shrink_to(self, rules: int) -> None:
         """Merge closest pairs until at most `rules` rules are left; StateError if locks forbid it."""
@@ -263,14 +303,25 @@ class RuleBase(RuleState):
     def remove(self, slot: int, kind: str) -> None:
         """Remove the rule in `slot`, and log it as `kind`."""
         identity = int(self.arrays.identity[slot])
-        slots.free_slot(slot, self.arrays)
+        self.free_slot(slot)
         self.rule_names.remove(identity)
         self.log(kind, identity, None)
 
     def reserve(self, rules: int) -> None:
         """Make slots for `rules` rules; their number doubles, so that arrays are rarely copied."""
         if rules + 1 > len(self.arrays.c):
-            self.arrays = more_slots(self.arrays, max(rules, 2 * (len(self.arrays.c) - 1)), self.settings)
+            self._take_larger(max(rules, 2 * (len(self.arrays.c) - 1)), self.n_labels)
+
+    def _take_larger(self, rules: int, n_labels: int) -> RuleArrays:
+        """Copy all arrays into larger ones, for `rules` rules and `n_labels`, and return the former ones."""
+        old = self.arrays
+        with held():
+            self.arrays = self._allocated(rules, n_labels, holds_weights=old.W.shape[1] > 0)
+            if n_labels > old.G.shape[1]:
+                for slot in range(len(self.arrays.c)):
+                    self.clear(slot)
+            self.arrays = filled(self.arrays, old)
+        return old
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels`, with weights 0 and the intercept 1 / (N + 2) (rule of succession).
@@ -279,10 +330,10 @@ class RuleBase(RuleState):
         """
         extra = n_labels - self.n_labels
         rate = self.rate_of_new_label
-        self.arrays, self.settings = more_labels(self.arrays, n_labels, self.settings)
+        self._take_larger(len(self.arrays.c) - 1, n_labels)
         set_rate(self, extra, rate)
         if self.arrays.W.shape[1]:
-            held = slice(None) if self.settings.iterated else self.arrays.locked > 0
+            held = [slot for slot in range(self.n_rules + 1) if self.holds_weights(slot)]
             self.arrays.W[held, -extra:, -1] = rate
 
     @property
@@ -306,17 +357,119 @@ class RuleBase(RuleState):
         self.events.append(Event(self.n_seen if sample is None else sample, kind, rule, other, note, **about))
         self.n_events += 1
 
-    # ------------------------------------------------------------------ copies
+    # ------------------------------------------------------------------ locks
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_scratch": None, "_packed": None}  # a copy has arrays of its own
+    def lock(self, slot: int, weights: FloatArray) -> None:
+        """Lock the rule in `slot`, which answers with these `weights`, (K, q), from now on."""
+        self.arrays.locked[slot] = 1
+        self.fit_weights()
+        self.arrays.W[slot] = weights
+
+    def unlock(self, slot: int) -> None:
+        """Unlock the rule in `slot`: it learns again."""
+        self.arrays.locked[slot] = 0
+        self.arrays.last_won[slot] = self.n_seen  # it could not win while it was locked
+        if not self.holds_weights(slot):
+            self.arrays.W[slot] = 0.0
+        self.fit_weights()
+
+    def fit_weights(self) -> None:
+        """Have an array W where the weights of a slot are stored, and none otherwise."""
+        needed = any(self.holds_weights(slot) for slot in range(self.n_rules + 1))
+        self.arrays = fit_weights(self.arrays, needed=needed)
+
+    # ------------------------------------------------------------------ contents of other rule bases
+
+    def set_slots(self, places: IntArray | slice, rows: Arrays) -> None:
+        """Set the slots at `places` to `rows`, by the names of the arrays; weights only where they are stored."""
+        for name, array in self.by_slot.items():
+            if name != "W":
+                array[places] = rows[name]
+        self.fit_weights()
+        if self.arrays.W.shape[1:] == rows["W"].shape[1:]:
+            self.arrays.W[places] = rows["W"]
+
+    def restore(self, stored: Arrays) -> None:
+        """Set these rules, of which there are none yet, to copies of checked `stored` arrays by name."""
+        C = int(stored["counters"][RULES])
+        self.reserve(C)
+        self.arrays.counters[:] = stored["counters"]
+        self.set_slots(slice(0, C + 1), stored)
+        self.arrays.winner_stats[:] = stored["winner_stats"]
+
+    def add_copy(self, other: "RuleBase", slot: int) -> None:
+        """Add a copy of the rule in `slot` of `other`, which has the same widths, under a new identity."""
+        self.reserve(self.n_rules + 1)
+        target, source = self.n_rules + 1, other.arrays
+        self.arrays.counters[RULES] = target
+        self.set_slots(np.array([target]), {name: array[[slot]] for name, array in other.by_slot.items()})
+        identity = self.arrays.identity[target] = self.new_number()
+        self.rule_names.add(int(identity), other.rule_names.names.get(int(source.identity[slot])))
+        self.log("joined", int(identity), None)
+
+    def with_copied_arrays(self) -> Self:
+        """Return these rules with copies of all arrays, to which an edit can go back by `take_arrays`."""
+        twin = copy.copy(self)
+        twin.arrays = RuleArrays._make(array.copy() for array in self.arrays)
+        return twin
+
+    def take_arrays(self, other: Self) -> None:
+        """Take all arrays of `other`, as they are."""
+        self.arrays = other.arrays
+
+    def take_features(self, other: Self, kept: IntArray) -> None:
+        """Take the rules of `other`, whose columns `kept` are the first features; new ones are as in an empty slot."""
+        old = other.arrays
+        self.arrays = new = self._allocated(len(old.c) - 1, other.n_labels, holds_weights=old.W.shape[1] > 0)
+        for slot in range(len(old.c)):
+            self.clear(slot)
+            inverses.apply_pending(slot, old)
+            if fast_sums.has_fast_sums(old):
+                inverses.apply_pending(slot, fast_sums.fast_arrays(old))
+        RULE_ARRAYS.fill(new, old, self._sources(other, kept), leave_out=_NOT_MOVED)
+        for slot in range(other.n_rules + 1):
+            derive_inverse_variance(slot, new, self.settings)
+        self.arrays = new._replace(counters=old.counters, winner_stats=old.winner_stats)
+
+    def _sources(self, other: Self, kept: IntArray) -> dict[str, IntArray]:
+        """Return the former place in `other` of each feature, regressor and dimension, if the columns `kept` stay."""
+        sources = of_features(kept, other.n_features, self.n_features)
+        return {**sources, "dimension": sources["feature"]}
+
+    # ------------------------------------------------------------------ merging of models
+
+    @property
+    def kind(self) -> dict[str, object]:
+        """What rule bases must agree in, by name, so that their statistics can be added."""
+        return {"follow_drift": self.settings.memory > 0}
+
+    def reorder_labels(self, order: IntArray) -> None:
+        """Put the labels into this `order`."""
+        self.arrays = RULE_ARRAYS.rearranged(self.arrays, {"label": order})
+
+    def translate(self, slot: int, a: FloatArray, b: FloatArray, settings: Settings) -> None:
+        """Express centre and spread of `slot` in scores `a` z + `b`; what is derived follows from `settings`."""
+        arrays = self.arrays
+        arrays.c[slot] = a * arrays.c[slot] + b
+        arrays.M[slot] *= a**2
+        derive_inverse_variance(slot, arrays, settings)
+
+    def leave_labels(self, slot: int, labels: IntArray, part: FloatArray, W: FloatArray, known: "RuleBase") -> None:
+        """Let only a `part` of the samples of `slot` count for each of the `labels`, and the weights `W` for the rest.
+
+        `known` are the rules that `W`, (labels, q), are of. The sums are not changed.
+        """
+        if self.holds_weights(slot):
+            blend(self.arrays.W[slot], labels, part, W)
+
+    # ------------------------------------------------------------------ copies
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
         self.__dict__.update(state)
         if not self.arrays.c.flags.writeable:
             self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
-            copies: dict[str, Any] = {n: np.array(getattr(self.settings, n)) for n in ("penalty", "anchor", "metric")}
+            copies: dict[str, Any] = {name: np.array(getattr(self.settings, name)) for name in ("penalty", "metric")}
             self.settings = self.settings._replace(**copies)
 
 

@@ -10,10 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.core.sizes import check_rows, misfit
-from evolabel.engine.compile import direct, direct_by_profile
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.loops.answer import answer_rows
-from evolabel.stages.rules.loops.answer_block import answer_block, form_weights
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.typing import FloatArray, IntArray
 
@@ -23,9 +20,6 @@ MANY_ROWS = 64
 
 SOME_ROWS = 16  # rows from which on a block is faster than row by row, with formed weights
 TOGETHER = 1024  # rows of a block, at most, so that they stay in the processor's cache while all rules answer them
-
-_answer_rows, _answer_block = direct_by_profile(answer_rows), direct_by_profile(answer_block)
-_form_weights = direct(form_weights)
 
 NO_WEIGHTS = np.empty((0, 0, 0))
 NO_TERMS = np.empty((0, 0))
@@ -73,13 +67,8 @@ class Answers(NamedTuple):
 
 
 def weights_of_all(base: RuleState) -> FloatArray:
-    """Return W of the global model and of all rules of `base`, (1 + C, K, q); iterated weights have further slots."""
-    if base.settings.iterated:
-        return base.arrays.W
-    K, q = base.arrays.G.shape[1:]
-    W = np.empty((base.n_rules + 1, K, q))
-    _form_weights(base.packed()[0], np.empty((q, q)), np.empty((K, q)), W)
-    return W
+    """Return W of the global model and of all rules of `base`, at least (1 + C, K, q); further slots are not in use."""
+    return base.all_weights()
 
 
 def answers(
@@ -99,15 +88,13 @@ def answers(
         raise misfit({"W": W}, f"{rules} rules and {base.arrays.G.shape[1:]} weights")
     out = np.empty((n, base.n_labels))
     if n < SOME_ROWS or not len(W):
-        psi, D, V = np.empty((n, rules)), np.empty((n, rules)), np.empty((n, base.n_features + 1))
-        state, paper = base.packed()
-        M, pending_M, n_pending = moments
-        _answer_rows(state, paper, Z, W, M, pending_M, n_pending, out, psi, D, terms.q, terms.s, terms.t, V)
+        psi, D = np.empty((2, n, rules))
+        base.fill_answers(Z, W, moments, (out, psi, D), terms)
         return Answers(out, psi, D)
     psi, D = base.memberships(Z)
     size, (_, K, q) = min(n, TOGETHER), W.shape
     scratch = np.empty((size, q)), np.empty((size, K)), np.empty(size, np.int64)
     for start in range(0, n, TOGETHER):
         part = slice(start, start + TOGETHER)
-        _answer_block(*base.packed(), Z[part], psi[part], W, *scratch, out[part])
+        base.fill_block(Z[part], psi[part], W, scratch, out[part])
     return Answers(out, psi, D)

@@ -39,7 +39,7 @@ from evolabel.stages.drift.loops.alarm import (
 from evolabel.stages.drift.loops.fast import block_of, fade_active
 from evolabel.stages.drift.loops.linear import answer_linear, fill_scores, learn_linear, learn_scores
 from evolabel.stages.drift.loops.mixer import clipped, learn_losses, mix, mixer_weights
-from evolabel.stages.rules.arrays import PaperArrays, State
+from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.consequents import answer, learn_consequents
 from evolabel.stages.rules.loops.regressors import fill_products
 from evolabel.stages.sensors.loops.watch import learn_sensors
@@ -57,18 +57,18 @@ RENEWAL_GAIN = 0.001  # and squared error per label
 
 
 @inner
-def answer_members(m: int, state: State, paper: PaperArrays | None, members: Members) -> None:
+def answer_members(m: int, state: State, members: Members) -> None:
     """Fill F of `members` with the outputs of all members, and of their mixture, for the present row.
 
     `state` has the regressors of its m active rules, x of `members` the raw features, corrected.
     """
     F, fast = members.F, members.fast
     has_fast = members.arrays.clock[BORN] != NEVER
-    answer(m, state.rules, state.settings, state.work, paper, F[SLOW])
+    answer(m, state.rules, state.settings.penalty[1], state.work, F[SLOW])
     F[FAST] = 0.0
     if has_fast:
         fill_products(m, fast.rules, fast.work)
-        answer(m, fast.rules, fast.settings, fast.work, paper, F[FAST])
+        answer(m, fast.rules, fast.settings.penalty[1], fast.work, F[FAST])
     fill_scores(members.x, members.arrays.mean, members.arrays.variance, members.s)
     answer_linear(members.arrays.W, members.s, F[LINEAR])
     mixer_weights(members.arrays.losses, has_fast, members.w)
@@ -175,7 +175,6 @@ def learn_members(
     share: float,
     weight: float,
     in_stream: bool,
-    paper: PaperArrays | None,
     members: Members,
 ) -> bool:
     """Learn the present row with all members but the slow one; return whether `happened` or `due` have entries.
@@ -191,7 +190,7 @@ def learn_members(
         compare_losses(y, confidence, members)
         if fade_active(m, block_of(now, memory), members):
             fill_products(m, fast.rules, fast.work)
-        learn_consequents(m, z, y, share, weight, fast.rules, fast.settings, fast.work, paper)
+        learn_consequents(m, z, y, share, weight, fast.rules, fast.settings, fast.work)
     learn_linear(y, weight, confidence, members.s, members.F[LINEAR], members.arrays.W)
     learn_scores(members.x, weight, members.arrays.mean, members.arrays.variance, members.arrays.n_read)
     judged = learn_sensors(x, y, confidence, in_stream, members)

@@ -7,10 +7,10 @@ that follow drift beside them. Where drift is not followed, `stages.rules.loops.
 from evolabel.engine.compile import kernel
 from evolabel.stages.drift.arrays import FINAL, ROWS, Members
 from evolabel.stages.drift.loops.follow import answer_members, learn_members
-from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, PaperArrays, State
+from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
 from evolabel.stages.rules.loops.consequents import learn_consequents
-from evolabel.stages.rules.loops.learn import confidence_of_row, interrupts_after, update_winner
-from evolabel.stages.rules.loops.memberships import join, nearest, rule_memberships
+from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after, update_winner
+from evolabel.stages.rules.loops.memberships import nearest, rule_memberships
 from evolabel.stages.rules.loops.regressors import fill_products, project
 from evolabel.stages.rules.loops.structure import is_novel
 from evolabel.stages.sensors.loops.watch import read_row
@@ -20,7 +20,6 @@ from evolabel.typing import FloatArray
 @kernel
 def learn_rows(
     state: State,
-    paper: PaperArrays | None,
     members: Members,
     X: FloatArray,
     Z: FloatArray,
@@ -44,7 +43,6 @@ def learn_rows(
     rules, settings, work = state.rules, state.settings, state.work
     given = work.confidence[:0]
     p = Z.shape[1]
-    near = work.J if rules.c.shape[1] > p else work.D
     for i in range(Z.shape[0]):
         created = created_first and i == 0
         weight = weights[i] if weights.shape[0] > 0 else 1.0
@@ -52,43 +50,42 @@ def learn_rows(
             given = confidences[i]
         if consequents and not created:
             if structure:
-                read_row(X[i], state, paper, members, Z[i])
+                read_row(X[i], state, members, Z[i])
                 for j in range(read.shape[1]):
                     read[i, j] = members.x[j]
             else:
                 for j in range(p):
                     members.x[j] = X[i, j]
         share = confidence_of_row(Y[i], given, work.confidence)
-        join(Z[i], Y[i], settings.label_weight, work.s)
-        m = rule_memberships(work.s, p, rules, settings, work, paper)
+        m = rule_memberships(Z[i], rules, settings, work)
         if consequents or out.shape[0] > 0:
-            project(Z[i], m, rules, settings, work, paper)
+            project(Z[i], m, rules, work)
         if consequents and created:
             fill_products(m, members.fast.rules, members.fast.work)
         elif consequents:
-            answer_members(m, state, paper, members)
+            answer_members(m, state, members)
             if out.shape[0] > 0:
                 for b in range(out.shape[1]):
                     out[i, b] = members.F[FINAL, b]
         labelled = weight > 0.0 and share > 0.0
         C = rules.counters[RULES]
-        winner = nearest(near, C)
+        winner = nearest(work.D, C)
         if structure and not created:
-            if labelled and (winner == 0 or is_novel(near[winner], rules.k[winner], C, rules.winner_stats, settings)):
+            if labelled and (winner == 0 or is_novel(work.D[winner], rules.k[winner], C, rules.winner_stats, settings)):
                 return i, NOVEL
             rules.counters[SEEN] += 1
             if labelled:
-                update_winner(winner, near[winner], work.s, weight * share, antecedent_rate, rules, settings, paper)
+                update_winner(winner, work.D[winner], Z[i], weight * share, antecedent_rate, rules, settings)
         if consequents:
             members.arrays.clock[ROWS] += 1
         if consequents and labelled:
-            reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
-            if learn_members(m, Z[i], X[i], Y[i], share, weight, structure, paper, members):
+            reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work)
+            if learn_members(m, Z[i], X[i], Y[i], share, weight, structure, members):
                 reason = CHANGED
             if reason != DONE:
                 return i + 1, reason
         if structure:
-            reason = interrupts_after(winner, labelled, rules, settings)
+            reason = reason_after(rules, settings)
             if reason != DONE:
                 return i + 1, reason
     return Z.shape[0], DONE

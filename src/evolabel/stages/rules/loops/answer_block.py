@@ -20,29 +20,21 @@ Outputs have the bits of `loops.answer.answer_rows` with the same W; q, s and t 
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.lanes import fma
 from evolabel.engine.symmetric import add_outer_products, add_scaled, dot, mirror, row_products
-from evolabel.stages.rules.arrays import PaperArrays, RuleArrays, Settings, State, Workspace
+from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.regressors import fill_regressors
 from evolabel.typing import FloatArray, IntArray
 
 
 @inner
 def gather(
-    a: int,
-    Z: FloatArray,
-    psi: FloatArray,
-    rules: RuleArrays,
-    settings: Settings,
-    work: Workspace,
-    paper: PaperArrays | None,
-    R: FloatArray,
-    rows: IntArray,
+    a: int, Z: FloatArray, psi: FloatArray, rules: RuleArrays, work: Workspace, R: FloatArray, rows: IntArray
 ) -> int:
     """Fill R and `rows` with regressors and numbers of the rows for which rule a is active; return their number."""
     m = 0
     work.active[0] = a + 1
     for i in range(Z.shape[0]):
         if psi[i, a] > 0.0:
-            fill_regressors(Z[i], 1, rules, settings, work, paper, R[m:])
+            fill_regressors(Z[i], 1, rules, work, R[m:])
             rows[m] = i
             m += 1
     return m
@@ -59,9 +51,12 @@ def unfold(A: FloatArray, pending: FloatArray, b: int, sign: float, whole: Float
 
 
 @kernel
-def form_weights(state: State, A: FloatArray, E: FloatArray, W: FloatArray) -> None:
-    """Fill W with P_i (G_i + gamma D W_0) of all slots; weights of locked rules are copied. A and E are scratch."""
-    rules, settings = state.rules, state.settings
+def form_weights(state: State, gamma: FloatArray, A: FloatArray, E: FloatArray, W: FloatArray) -> None:
+    """Fill W with P_i (G_i + gamma D W_0) of all slots; weights of locked rules are copied. A and E are scratch.
+
+    `gamma` is the diagonal of gamma D.
+    """
+    rules = state.rules
     for slot in range(W.shape[0]):
         locked = slot > 0 and rules.locked[slot] > 0
         for b in range(E.shape[0]):
@@ -69,17 +64,26 @@ def form_weights(state: State, A: FloatArray, E: FloatArray, W: FloatArray) -> N
                 if locked:
                     W[slot, b, j] = rules.W[slot, b, j]
                 else:
-                    E[b, j] = fma(settings.anchor[j], W[0, b, j], rules.G[slot, b, j]) if slot > 0 else rules.G[0, b, j]
+                    E[b, j] = fma(gamma[j], W[0, b, j], rules.G[slot, b, j]) if slot > 0 else rules.G[0, b, j]
         if locked:
             continue
         unfold(rules.P[slot], rules.pending_P[slot], rules.n_pending[slot], -1.0, A)
         row_products(E, A, W[slot])  # A is symmetric
 
 
+@inner
+def add_block(
+    m: int, a: int, psi: FloatArray, W: FloatArray, R: FloatArray, F: FloatArray, rows: IntArray, out: FloatArray
+) -> None:
+    """Add psi_a W_a r of the m rows that were gathered for rule a to `out`."""
+    row_products(R[:m], W[a + 1], F[:m])
+    for k in range(m):
+        add_scaled(psi[rows[k], a], F[k], out[rows[k]])
+
+
 @kernel
 def answer_block(
     state: State,
-    paper: PaperArrays | None,
     Z: FloatArray,
     psi: FloatArray,
     W: FloatArray,
@@ -89,19 +93,48 @@ def answer_block(
     out: FloatArray,
 ) -> None:
     """Fill `out` with the sum of psi_i W_i r, eq. (2), for rows Z whose psi are given. R, F and `rows` are scratch."""
-    rules, settings, work = state.rules, state.settings, state.work
+    rules, work = state.rules, state.work
     out[:] = 0.0
     for a in range(psi.shape[1]):
-        m = gather(a, Z, psi, rules, settings, work, paper, R, rows)
-        row_products(R[:m], W[a + 1], F[:m])
+        m = gather(a, Z, psi, rules, work, R, rows)
+        add_block(m, a, psi, W, R, F, rows, out)
+
+
+@inner
+def block_terms(
+    m: int,
+    slot: int,
+    rules: RuleArrays,
+    M: FloatArray,
+    pending_M: FloatArray,
+    n_pending: IntArray,
+    A: FloatArray,
+    R: FloatArray,
+    U: FloatArray,
+    rows: IntArray,
+    q: FloatArray,
+    s: FloatArray,
+    t: FloatArray,
+) -> None:
+    """Fill q, s and, unless M is empty, t of the m rows that were gathered for the rule in `slot`; R is overwritten."""
+    a = slot - 1
+    if m == 0:
+        return
+    unfold(rules.P[slot], rules.pending_P[slot], rules.n_pending[slot], -1.0, A)
+    row_products(R[:m], A, U[:m])  # A is symmetric
+    for k in range(m):
+        q[rows[k], a] = dot(R[k], U[k])
+        s[rows[k], a] = dot(U[k], U[k])
+    if M.shape[0] > 0:
+        unfold(M[slot], pending_M[slot], n_pending[slot], 1.0, A)
+        row_products(U[:m], A, R[:m])
         for k in range(m):
-            add_scaled(psi[rows[k], a], F[k], out[rows[k]])
+            t[rows[k], a] = dot(U[k], R[k])
 
 
 @kernel
 def variance_block(
     state: State,
-    paper: PaperArrays | None,
     Z: FloatArray,
     psi: FloatArray,
     M: FloatArray,
@@ -119,19 +152,7 @@ def variance_block(
 
     A (q, q), R and U (n, q) and `rows` (n,) are scratch.
     """
-    rules, settings, work = state.rules, state.settings, state.work
+    rules, work = state.rules, state.work
     for a in range(psi.shape[1]):
-        slot = a + 1
-        m = gather(a, Z, psi, rules, settings, work, paper, R, rows)
-        if m == 0:
-            continue
-        unfold(rules.P[slot], rules.pending_P[slot], rules.n_pending[slot], -1.0, A)
-        row_products(R[:m], A, U[:m])  # A is symmetric
-        for k in range(m):
-            q[rows[k], a] = dot(R[k], U[k])
-            s[rows[k], a] = dot(U[k], U[k])
-        if M.shape[0] > 0:
-            unfold(M[slot], pending_M[slot], n_pending[slot], 1.0, A)
-            row_products(U[:m], A, R[:m])
-            for k in range(m):
-                t[rows[k], a] = dot(U[k], R[k])
+        m = gather(a, Z, psi, rules, work, R, rows)
+        block_terms(m, a + 1, rules, M, pending_M, n_pending, A, R, U, rows, q, s, t)

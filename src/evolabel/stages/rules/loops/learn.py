@@ -6,23 +6,12 @@
 import numpy as np
 
 from evolabel.engine.compile import inlined, kernel
-from evolabel.stages.rules.arrays import (
-    DONE,
-    GROWN,
-    INACTIVE,
-    NOVEL,
-    RULES,
-    SEEN,
-    PaperArrays,
-    RuleArrays,
-    Settings,
-    State,
-)
+from evolabel.stages.rules.arrays import DONE, INACTIVE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
 from evolabel.stages.rules.loops.consequents import answer, learn_consequents
-from evolabel.stages.rules.loops.memberships import join, nearest, rule_memberships
+from evolabel.stages.rules.loops.memberships import nearest, rule_memberships
 from evolabel.stages.rules.loops.moments import update_moments
 from evolabel.stages.rules.loops.regressors import project
-from evolabel.stages.rules.loops.structure import any_inactive, has_grown, is_novel, update_winner_stats
+from evolabel.stages.rules.loops.structure import any_inactive, is_novel, update_winner_stats
 from evolabel.typing import FloatArray
 
 
@@ -40,36 +29,30 @@ def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) 
 def update_winner(
     w: int,
     d: float,
-    s: FloatArray,
+    z: FloatArray,
     weight: float,
     antecedent_rate: float,
     rules: RuleArrays,
     settings: Settings,
-    paper: PaperArrays | None,
 ) -> None:
-    """Update the moments of the winner w, at distance d from s, unless it is locked, and those of the whole stream."""
+    """Update the moments of the winner w, at distance d from z, unless it is locked, and those of the whole stream."""
     update_winner_stats(d, rules.winner_stats)
     if not rules.locked[w]:
         rules.last_won[w] = rules.counters[SEEN]
         if antecedent_rate > 0.0:
-            update_moments(w, s, weight * antecedent_rate, rules, settings, paper)
-    update_moments(0, s, weight, rules, settings, paper)
+            update_moments(w, z, weight * antecedent_rate, rules, settings)
+    update_moments(0, z, weight, rules, settings)
 
 
 @inlined
-def interrupts_after(winner: int, labelled: bool, rules: RuleArrays, settings: Settings) -> int:
-    """Return why the structure makes the loop stop after a row that the rule `winner` has won, or DONE."""
-    if settings.prune_after > 0 and any_inactive(rules, settings):
-        return INACTIVE
-    if labelled and settings.merge_every > 0 and has_grown(winner, rules, settings):
-        return GROWN
-    return DONE
+def reason_after(rules: RuleArrays, settings: Settings) -> int:
+    """Return why the structure makes the loop stop after a row, or DONE."""
+    return INACTIVE if settings.prune_after > 0 and any_inactive(rules, settings) else DONE
 
 
 @kernel
 def learn_alone(
     state: State,
-    paper: PaperArrays | None,
     Z: FloatArray,
     Y: FloatArray,
     weights: FloatArray,
@@ -88,39 +71,36 @@ def learn_alone(
     is learned).
 
     NOVEL is returned before the row has changed anything: the caller creates a rule and calls again from that row with
-    `created_first`. INACTIVE, DUE and GROWN are returned after their row.
+    `created_first`. INACTIVE and DUE are returned after their row.
     """
     rules, settings, work = state.rules, state.settings, state.work
     given = work.confidence[:0]
-    p = Z.shape[1]
-    near = work.J if rules.c.shape[1] > p else work.D
     for i in range(Z.shape[0]):
         created = created_first and i == 0
         weight = weights[i] if weights.shape[0] > 0 else 1.0
         if confidences.shape[0] > 0:
             given = confidences[i]
         share = confidence_of_row(Y[i], given, work.confidence)
-        join(Z[i], Y[i], settings.label_weight, work.s)
-        m = rule_memberships(work.s, p, rules, settings, work, paper)
+        m = rule_memberships(Z[i], rules, settings, work)
         if consequents or out.shape[0] > 0:
-            project(Z[i], m, rules, settings, work, paper)
+            project(Z[i], m, rules, work)
         if out.shape[0] > 0 and not created:
-            answer(m, rules, settings, work, paper, out[i])
+            answer(m, rules, settings.penalty[1], work, out[i])
         labelled = weight > 0.0 and share > 0.0
         C = rules.counters[RULES]
-        winner = nearest(near, C)
+        winner = nearest(work.D, C)
         if structure and not created:
-            if labelled and (winner == 0 or is_novel(near[winner], rules.k[winner], C, rules.winner_stats, settings)):
+            if labelled and (winner == 0 or is_novel(work.D[winner], rules.k[winner], C, rules.winner_stats, settings)):
                 return i, NOVEL
             rules.counters[SEEN] += 1
             if labelled:
-                update_winner(winner, near[winner], work.s, weight * share, antecedent_rate, rules, settings, paper)
+                update_winner(winner, work.D[winner], Z[i], weight * share, antecedent_rate, rules, settings)
         if consequents and labelled:
-            reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
+            reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work)
             if reason != DONE:
                 return i + 1, reason
         if structure:
-            reason = interrupts_after(winner, labelled, rules, settings)
+            reason = reason_after(rules, settings)
             if reason != DONE:
                 return i + 1, reason
     return Z.shape[0], DONE

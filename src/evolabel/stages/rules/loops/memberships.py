@@ -1,19 +1,18 @@
-"""Distances of a sample to all rules, in the input space and in the product space, and its memberships.
+"""Distances of a sample to all rules, and its memberships.
 
 D_i is the *mean* squared standardised distance over the observed features, so the Gaussian of eq. (3) at
 temperature T reads mu_i = exp(-D_i / (2 tau)) with tau = T / p. Missing features drop out of the mean, which is the
 marginal distance, brought to the scale of a complete row. Features may weigh differently (lambda_j, 1 on average):
-`inv` includes the weight, and D_i is then the weighted mean. Rotated rules are in `stages.rules.loops.paper.rotated`.
+`inv` includes the weight, and D_i is then the weighted mean.
 """
 
 import numpy as np
 
-from evolabel.engine.compile import inlined, inner, kernel
+from evolabel.engine.compile import inlined, inner
 from evolabel.engine.exponential import exp_of_negative
 from evolabel.engine.lanes import WIDTH, fma, load, minus, times, total, zeros
 from evolabel.engine.missing import observed_features, observed_weight
-from evolabel.stages.rules.arrays import RULES, PaperArrays, RuleArrays, Settings, Workspace
-from evolabel.stages.rules.loops.paper.rotated import rotated_distances
+from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings, Workspace
 from evolabel.typing import FloatArray, IntArray
 
 MIN_MEMBERSHIP = 1e-12  # smaller memberships are taken for 0
@@ -84,48 +83,8 @@ def memberships(D: FloatArray, C: int, tau: float, min_activation: float, psi: F
     return m
 
 
-@kernel
-def join(z: FloatArray, y: FloatArray, label_weight: float, s: FloatArray) -> None:
-    """Fill s with the joint vector (z, omega y), omega = `label_weight`; in the input space s is z."""
-    p = z.shape[0]
-    for j in range(s.shape[0]):
-        s[j] = z[j] if j < p else label_weight * y[j - p]
-
-
-@inner
-def add_label_distances(
-    s: FloatArray, p: int, C: int, c: FloatArray, inv: FloatArray, lam: FloatArray, D: FloatArray, J: FloatArray
-) -> None:
-    """Fill J with mean squared distances over the observed features and labels of s; D has those of the features."""
-    features = observed_weight(s[:p], lam)
-    for a in range(1, C + 1):
-        total, seen = D[a] * features, features
-        for j in range(p, s.shape[0]):
-            if not np.isnan(s[j]):
-                e = s[j] - c[a, j]
-                total += e * e * inv[a, j]
-                seen += lam[j]
-        J[a] = total / seen
-
-
 @inlined
-def rule_distances(
-    s: FloatArray, p: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
-) -> None:
-    """Fill D of `work` with distances of the first p entries of s to all rules, and J with those of all entries."""
-    if paper is not None and settings.rotated:
-        rotated_distances(s, p, rules, settings, work, paper)
-    else:
-        C, lam = rules.counters[RULES], settings.metric[1]
-        distances(s[:p], C, rules.c, rules.inv, lam, work.D)
-        if s.shape[0] > p:
-            add_label_distances(s, p, C, rules.c, rules.inv, lam, work.D, work.J)
-
-
-@inlined
-def rule_memberships(
-    s: FloatArray, p: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
-) -> int:
-    """Fill distances and memberships of `work` for s; memberships use its p features only. Return the active rules."""
-    rule_distances(s, p, rules, settings, work, paper)
+def rule_memberships(z: FloatArray, rules: RuleArrays, settings: Settings, work: Workspace) -> int:
+    """Fill distances and memberships of `work` for the row z; return the number of active rules."""
+    distances(z, rules.counters[RULES], rules.c, rules.inv, settings.metric[1], work.D)
     return memberships(work.D, rules.counters[RULES], settings.tau, settings.min_activation, work.psi, work.active)

@@ -8,8 +8,7 @@ because any of them may be missing.
 import numpy as np
 
 from evolabel.engine.compile import inlined, inner, kernel
-from evolabel.stages.rules.arrays import SEEN, PaperArrays, RuleArrays, Settings
-from evolabel.stages.rules.loops.paper.rotated import rotate
+from evolabel.stages.rules.arrays import SEEN, RuleArrays, Settings
 from evolabel.typing import FloatArray
 
 TINY = 1e-300  # keeps 0 / 0 out of sums
@@ -30,16 +29,11 @@ def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) ->
 
 
 @inlined
-def update_moments(
-    slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings, paper: PaperArrays | None
-) -> None:
+def update_moments(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
     """Update centre and spread of `slot` by the sample s (weighted Welford); missing entries of s change nothing."""
-    nu0 = settings.prior_count
-    if paper is not None and settings.rotated and slot > 0:
-        rotate(s, weight, rules.k[slot], nu0, rules.c[slot], paper.F[slot])
     most = settings.most_count if slot > 0 else np.inf
     c, M, n, inv = rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot]
-    update_moments_row(s, weight, most, c, M, n, inv, nu0, settings.metric)
+    update_moments_row(s, weight, most, c, M, n, inv, settings.prior_count, settings.metric)
     rules.k[slot] += weight
     rules.last_won[slot] = rules.counters[SEEN]
 

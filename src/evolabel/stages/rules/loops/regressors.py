@@ -1,15 +1,13 @@
 """Regressors r = (z, 1) of a row, and their products u = P r.
 
-A missing feature takes its mean in the rule, in a rotated rule its conditional mean given the observed features.
+A missing feature takes its mean in the rule.
 """
 
 import numpy as np
 
 from evolabel.engine.compile import inlined
-from evolabel.engine.missing import observed_features
 from evolabel.engine.symmetric import pending_product
-from evolabel.stages.rules.arrays import PaperArrays, RuleArrays, Settings, Workspace
-from evolabel.stages.rules.loops.paper.rotated import fill_rotated
+from evolabel.stages.rules.arrays import RuleArrays, Workspace
 from evolabel.typing import FloatArray
 
 
@@ -23,22 +21,10 @@ def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
 
 
 @inlined
-def fill_regressors(
-    z: FloatArray,
-    m: int,
-    rules: RuleArrays,
-    settings: Settings,
-    work: Workspace,
-    paper: PaperArrays | None,
-    r: FloatArray,
-) -> None:
+def fill_regressors(z: FloatArray, m: int, rules: RuleArrays, work: Workspace, r: FloatArray) -> None:
     """Fill the first m rows of r with the regressors of z for the m active rules of `work`."""
-    if paper is not None and settings.rotated and observed_features(z) < z.shape[0]:
-        for b in range(m):
-            fill_rotated(z, work.active[b], rules, work, paper, r[b])
-    else:
-        for b in range(m):
-            fill_regressor(z, rules.c[work.active[b]], r[b])
+    for b in range(m):
+        fill_regressor(z, rules.c[work.active[b]], r[b])
 
 
 @inlined
@@ -50,9 +36,7 @@ def fill_products(m: int, rules: RuleArrays, work: Workspace) -> None:
 
 
 @inlined
-def project(
-    z: FloatArray, m: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperArrays | None
-) -> None:
+def project(z: FloatArray, m: int, rules: RuleArrays, work: Workspace) -> None:
     """Fill r and u = P r of `work` for the m active rules; pending rank-one rows of P are included."""
-    fill_regressors(z, m, rules, settings, work, paper, work.r)
+    fill_regressors(z, m, rules, work, work.r)
     fill_products(m, rules, work)

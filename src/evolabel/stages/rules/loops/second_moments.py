@@ -11,7 +11,7 @@ import numpy as np
 
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.symmetric import add_outer_products, dot, symmetric_form
-from evolabel.stages.rules.arrays import PaperArrays, State
+from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.regressors import fill_regressor, fill_regressors
 from evolabel.typing import FloatArray, IntArray
 
@@ -41,7 +41,6 @@ def add_moment(r: FloatArray, weight: float, M: FloatArray, pending_M: FloatArra
 @kernel
 def add_moment_rows(
     state: State,
-    paper: PaperArrays | None,
     Z: FloatArray,
     psi: FloatArray,
     weight: float,
@@ -50,7 +49,7 @@ def add_moment_rows(
     n_pending: IntArray,
 ) -> None:
     """Add all rows Z to M of the active rules and of the whole stream, with `weight` times psi."""
-    rules, settings, work = state.rules, state.settings, state.work
+    rules, work = state.rules, state.work
     for i in range(Z.shape[0]):
         fill_regressor(Z[i], rules.c[0], work.r[0])
         n_pending[0] = add_moment(work.r[0], weight, M[0], pending_M[0], n_pending[0])
@@ -58,5 +57,5 @@ def add_moment_rows(
             if psi[i, a] > 0.0:
                 slot = a + 1
                 work.active[0] = slot
-                fill_regressors(Z[i], 1, rules, settings, work, paper, work.r)
+                fill_regressors(Z[i], 1, rules, work, work.r)
                 n_pending[slot] = add_moment(work.r[0], weight * psi[i, a], M[slot], pending_M[slot], n_pending[slot])

@@ -6,11 +6,12 @@ The changes themselves are made by `stages.rules.slots`.
 import numpy as np
 
 from evolabel.engine.compile import inner, kernel
-from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings
+from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, State
 from evolabel.typing import FloatArray
 
 WINNER_WINDOW = 200.0  # samples over which winner distances are averaged
 MIN_WINNERS = 50.0  # samples after which their mean and variance are used
+YOUNG_POWER = 4.0  # of 1 + 1/k in the bound for a winner of support k
 
 
 @inner
@@ -24,33 +25,32 @@ def update_winner_stats(d: float, winner_stats: FloatArray) -> None:
 
 
 @inner
-def novelty_bound(support: float, C: int, winner_stats: FloatArray, radius: float, settings: Settings) -> float:
+def novelty_bound(support: float, C: int, winner_stats: FloatArray, settings: Settings) -> float:
     """Return the mean squared distance to a winner of this `support` beyond which a sample is novel; inf: never.
 
     With fewer than `max_rules` rules (C), it is `radius`, larger for a winner of small support, eq. (5) in terms of
     ma^2 / p. In a full rule base it is `novel_z` standard deviations above the mean of `winner_stats`, once these have
-    `MIN_WINNERS` samples; if `novel_z` is NaN it is `radius` there, too, unless there is only one rule. Deviation: the
-    default radius does not grow with p, so that rules are created early.
+    `MIN_WINNERS` samples. Deviation: the radius does not grow with p, so that rules are created early.
     """
-    if settings.max_rules > C or (np.isnan(settings.novel_z) and C > 1):
-        return float(radius * (1.0 + 1.0 / support) ** settings.young_power)
+    if settings.max_rules > C:
+        return float(settings.radius * (1.0 + 1.0 / support) ** YOUNG_POWER)
     if settings.max_rules == 1 or winner_stats[0] <= MIN_WINNERS:
         return np.inf
     return float(winner_stats[1] + settings.novel_z * np.sqrt(winner_stats[2]))
 
 
+@kernel
+def novelty_bounds(state: State, bounds: FloatArray) -> None:
+    """Fill `bounds`, (C,), with the bound of `novelty_bound` for each rule."""
+    C = bounds.shape[0]
+    for a in range(C):
+        bounds[a] = novelty_bound(state.rules.k[a + 1], C, state.rules.winner_stats, state.settings)
+
+
 @inner
 def is_novel(d: float, support: float, C: int, winner_stats: FloatArray, settings: Settings) -> bool:
     """Return whether a sample at mean squared distance d from its winner of this `support` is novel, with C rules."""
-    return bool(d > novelty_bound(support, C, winner_stats, settings.radius, settings))
-
-
-@inner
-def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
-    """Return whether the support of `slot` has grown by `merge_every` since it was last compared with the others."""
-    if settings.merge_every == 0 or rules.counters[RULES] < 2:
-        return False
-    return bool(rules.k[slot] - rules.compared[slot] >= settings.merge_every)
+    return bool(d > novelty_bound(support, C, winner_stats, settings))
 
 
 @inner

@@ -79,7 +79,7 @@ from evolabel.stages.drift.arrays import (
 )
 from evolabel.stages.drift.loops.linear import FURTHEST_VALUE
 from evolabel.stages.drift.loops.mixer import clipped
-from evolabel.stages.rules.arrays import PaperArrays, State
+from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.consequents import answer
 from evolabel.stages.rules.loops.memberships import rule_memberships
 from evolabel.stages.rules.loops.regressors import project
@@ -133,7 +133,7 @@ def correct_rows(members: Members, X: FloatArray, out: FloatArray) -> None:
 
 
 @inner
-def read_row(x: FloatArray, state: State, paper: PaperArrays | None, members: Members, z: FloatArray) -> None:
+def read_row(x: FloatArray, state: State, members: Members, z: FloatArray) -> None:
     """Fill z and x of `members` with the scaled and the corrected row x, by the view that answers.
 
     During a trial, `other` receives the outputs of the slow member by the other view.
@@ -142,9 +142,9 @@ def read_row(x: FloatArray, state: State, paper: PaperArrays | None, members: Me
     if members.arrays.trial[IS_ON] > 0.0:
         work = state.work
         read_view(x, OFFSET if new else NEW_OFFSET, members, members.x, z)
-        m = rule_memberships(z, z.shape[0], state.rules, state.settings, work, paper)
-        project(z, m, state.rules, state.settings, work, paper)
-        answer(m, state.rules, state.settings, work, paper, members.other)
+        m = rule_memberships(z, state.rules, state.settings, work)
+        project(z, m, state.rules, work)
+        answer(m, state.rules, state.settings.penalty[1], work, members.other)
     read_view(x, NEW_OFFSET if new else OFFSET, members, members.x, z)
 
 

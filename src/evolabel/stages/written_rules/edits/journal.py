@@ -16,9 +16,7 @@ import numpy as np
 
 from evolabel.core.events import Event, RuleNames
 from evolabel.errors import DataError, StateError
-from evolabel.stages.rules.allocation import fit_weights
-from evolabel.stages.rules.arrays import RULES, RuleArrays
-from evolabel.stages.rules.slots import PER_SLOT
+from evolabel.stages.rules.arrays import RULES
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.written_rules.arrays import WrittenArrays
 from evolabel.typing import Arrays, FloatArray, IntArray
@@ -118,20 +116,21 @@ class EditEntry:
 def recorded(model: "StreamModel") -> Iterator[RuleBase]:
     """Yield the rule base of `model` to an edit that happens as a whole, and gets an entry, or not at all."""
     base, entries = model.trained(), current_entries(model)
-    before = base.arrays._replace(**{name: array.copy() for name, array in base.arrays._asdict().items()})
+    before = base.with_copied_arrays()
     rule_names, events, written = base.rule_names.copy(), base.events, model.written.arrays
     base.events = deque()
     try:
         yield base
     except BaseException:
-        base.arrays, base.rule_names, base.events, model.written.arrays = before, rule_names, events, written
+        base.take_arrays(before)
+        base.rule_names, base.events, model.written.arrays = rule_names, events, written
         raise
     base.events, new = events, base.events
-    slots = _differing(before, base.arrays)
+    slots = _differing(before, base)
     former = Former(
         slots=slots,
-        rows={name: getattr(before, name)[slots] for name in PER_SLOT},
-        counters=before.counters,
+        rows={name: array[slots] for name, array in before.by_slot.items()},
+        counters=before.arrays.counters,
         after=base.arrays.counters.copy(),
         rule_names=rule_names,
         appended=len(new),
@@ -164,30 +163,24 @@ def undo(model: "StreamModel") -> Event:
         base.events.pop()
     base.events.extendleft(reversed(former.dropped))
     base.reserve(int(former.counters[RULES]))
-    arrays = base.arrays
-    arrays.counters[:] = former.counters
-    for name in PER_SLOT:
-        if name != "W":
-            getattr(arrays, name)[former.slots] = former.rows[name]
-    arrays = fit_weights(arrays, base.settings)
-    if arrays.W.shape[1:] == former.rows["W"].shape[1:]:
-        arrays.W[former.slots] = former.rows["W"]
-    base.arrays, base.rule_names = arrays, former.rule_names
+    base.arrays.counters[:] = former.counters
+    base.set_slots(former.slots, former.rows)
+    base.rule_names = former.rule_names
     if former.written is not None:
         model.written.arrays = former.written
     model.journal.pop()
     return undone
 
 
-def _differing(before: RuleArrays, after: RuleArrays) -> IntArray:
+def _differing(before: RuleBase, after: RuleBase) -> IntArray:
     """Return slots whose bits differ, or that were given up. W may come or go; it differs only where a lock does."""
-    names = [name for name in PER_SLOT if getattr(before, name).shape[1:] == getattr(after, name).shape[1:]]
-    given_up = range(int(after.counters[RULES]) + 1, int(before.counters[RULES]) + 1)
+    pairs = [(array, after.by_slot[name]) for name, array in before.by_slot.items()]
+    alike = [(old, new) for old, new in pairs if old.shape[1:] == new.shape[1:]]
+    given_up = range(after.n_rules + 1, before.n_rules + 1)
     slots = [
         slot
-        for slot in range(len(before.c))
-        if slot in given_up
-        or any(getattr(before, name)[slot].tobytes() != getattr(after, name)[slot].tobytes() for name in names)
+        for slot in range(len(before.arrays.c))
+        if slot in given_up or any(old[slot].tobytes() != new[slot].tobytes() for old, new in alike)
     ]
     return np.array(slots, np.int64)
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from evolabel.core.events import Event, give_name
 from evolabel.errors import DataError, StateError
-from evolabel.stages.rules.allocation import fit_weights
-from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.slots import slot_of
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.written_rules.arrays import WrittenArrays, allocate_written
@@ -100,11 +98,7 @@ def lock_rule(model: "StreamModel", rule: int) -> None:
     if base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is locked already")
     with recorded(model):
-        weights = model.drift.weights(slot).T
-        base.arrays.locked[slot] = 1
-        base.arrays = fit_weights(base.arrays, base.settings)
-        base.arrays.W[slot] = weights
-        base.arrays.compared[slot] = base.arrays.k[slot]
+        base.lock(slot, model.drift.weights(slot).T)
         base.log("locked", rule, None)
 
 
@@ -121,13 +115,8 @@ def unlock_rule(model: "StreamModel", rule: int) -> None:
     if not base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is not locked")
     with recorded(model):
-        a = base.arrays
-        a.locked[slot] = 0
-        a.last_won[slot] = a.counters[SEEN]  # it could not win while it was locked
         model.drift.resume_fading(slot)
-        if not base.settings.iterated:
-            a.W[slot] = 0.0
-        base.arrays = fit_weights(a, base.settings)
+        base.unlock(slot)
         base.log("unlocked", rule, None)
 
 
@@ -159,7 +148,7 @@ def delete_rule(model: "StreamModel", rule: int) -> None:
         raise StateError(f"rule {rule} is the only rule; a model needs at least one")
     with recorded(model):
         base.remove(slot, "deleted")
-        base.arrays = fit_weights(base.arrays, base.settings)
+        base.fit_weights()
 
 
 def take_back(model: "StreamModel", entry: EditEntry) -> Event:

@@ -1,15 +1,17 @@
 """Algorithm 2: consequents that are iterated, one sample at a time (eqs. 16, 17, 24-27).
 
 W has one row per label. A recursive fuzzily weighted least squares step comes first, then proximal gradient steps on
-the rule's own H and G, towards the minimum of the objective that `stages.rules.proximal` solves in the batch.
+the rule's own H and G, towards the minimum of the objective that `paper.rules.proximal` solves in the batch.
 """
 
 import numpy as np
 
 from evolabel.engine.compile import allocating_kernel, inner
 from evolabel.engine.symmetric import add_product, add_rows, add_scaled, dot, row_products
-from evolabel.stages.rules.arrays import PaperArrays, RuleArrays, Settings, Workspace
-from evolabel.stages.rules.loops.paper.coupling import NONE, PAPER, add_label_moments, coupling
+from evolabel.paper.rules.arrays import PaperState
+from evolabel.paper.rules.loops.coupling import NONE, PAPER, coupling
+from evolabel.stages.rules.arrays import RuleArrays, Settings, Workspace
+from evolabel.stages.rules.loops.label_moments import add_label_moments
 from evolabel.typing import FloatArray
 
 DIVERGED_ABOVE = 1e8  # weights beyond this have diverged, because labels are 0 and 1
@@ -95,37 +97,39 @@ def iterate(
     y: FloatArray,
     w: float,
     rules: RuleArrays,
-    settings: Settings,
+    shared: Settings,
     work: Workspace,
-    paper: PaperArrays,
+    paper: PaperState,
 ) -> bool:
     """Update label moments and step bound of `slot` and run its proximal steps; return False if weights diverge.
 
     y are the labels of the sample, w its weight in the slot, b the place of its regressor in `work`.
     """
+    arrays, settings, B, WH, BW = paper.arrays, paper.settings, paper.work.B, paper.work.WH, paper.work.BW
+    top = arrays.top[slot]
     if settings.coupling > NONE:
-        add_label_moments(y, w, paper.mass[slot], paper.ybar[slot], paper.Q[slot])
+        add_label_moments(y, w, arrays.mass[slot], arrays.ybar[slot], arrays.Q[slot])
     r = work.r[b]
-    paper.top[slot, 0] += w * dot(r, r)  # Weyl: lmax(H + w r r') <= lmax(H) + w |r|^2
+    top[0] += w * dot(r, r)  # Weyl: lmax(H + w r r') <= lmax(H) + w |r|^2
     if settings.prox_steps == 0:
         return not has_diverged(rules.W[slot])
-    coupling(paper.Q[slot], paper.mass[slot], settings.coupling, work.B)
-    L = paper.top[slot, 0] + settings.beta  # lmax(B) <= 1, except for the printed coupling
+    coupling(arrays.Q[slot], arrays.mass[slot], settings.coupling, B)
+    L = top[0] + settings.beta  # lmax(B) <= 1, except for the printed coupling
     if settings.coupling == PAPER:
-        L = paper.top[slot, 0] + settings.beta * power_iteration(work.B, POWER_STEPS)
+        L = top[0] + settings.beta * power_iteration(B, POWER_STEPS)
     if settings.literal_step:  # eq. (14) as printed
-        L = np.sqrt(power_iteration(rules.H[slot], POWER_STEPS) + settings.beta * power_iteration(work.B, POWER_STEPS))
+        L = np.sqrt(power_iteration(rules.H[slot], POWER_STEPS) + settings.beta * power_iteration(B, POWER_STEPS))
     for _ in range(settings.prox_steps):
-        row_products(rules.W[slot], rules.H[slot], work.WH)  # H is symmetric, and kept whole
-        work.BW[:] = 0.0
-        add_rows(work.B, rules.W[slot], work.BW)
+        row_products(rules.W[slot], rules.H[slot], WH)  # H is symmetric, and kept whole
+        BW[:] = 0.0
+        add_rows(B, rules.W[slot], BW)
         prox_step(
             rules.W[slot],
-            work.WH,
-            work.BW,
+            WH,
+            BW,
             rules.G[slot],
-            settings.penalty[1],
-            settings.anchor,
+            shared.penalty[1],
+            paper.anchor,
             rules.W[0],
             settings.alpha,
             settings.beta,

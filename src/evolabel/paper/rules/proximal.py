@@ -16,8 +16,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.errors import DivergenceError
-from evolabel.stages.rules.loops.paper.descent import descend
-from evolabel.stages.rules.loops.paper.iteration import DIVERGED_ABOVE
+from evolabel.paper.rules.loops.descent import descend
+from evolabel.paper.rules.loops.iteration import DIVERGED_ABOVE
 from evolabel.typing import FloatArray
 
 SMALL = 64  # rows of a matrix

@@ -5,14 +5,18 @@ the wider of both, and their consequents agree. Volumes are compared per dimensi
 grows without bound with the number of dimensions.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
 from evolabel.engine.one_thread import one_blas_thread
-from evolabel.stages.rules.loops.paper.rotated import degrees, substitute
-from evolabel.stages.rules.rule_state import RuleState
+from evolabel.paper.rules.loops.rotated import degrees, substitute
 from evolabel.stages.rules.slots import stronger_first
 from evolabel.typing import FloatArray
+
+if TYPE_CHECKING:
+    from evolabel.paper.rules.stage import PaperRules
 
 ALIKE = 0.95  # Bhattacharyya coefficient per dimension
 CONFLICT = 0.5  # labels whose outputs differ by more disagree ...
@@ -20,7 +24,7 @@ MOST_CONFLICTS = 0.2  # ... and more than this share of them forbids the merge
 CONTACT = 2.0  # radius of a rule's ellipsoid in root mean squared standard deviations
 
 
-def partner_of(slot: int, base: RuleState) -> int:
+def partner_of(slot: int, base: "PaperRules") -> int:
     """Return the slot of the rule to merge that in `slot` with: the most similar one that passes all tests, or 0."""
     best, partner = 0.0, 0
     for other in range(1, base.n_rules + 1):
@@ -31,16 +35,16 @@ def partner_of(slot: int, base: RuleState) -> int:
     return partner
 
 
-def log_determinant(slot: int, base: RuleState) -> float:
+def log_determinant(slot: int, base: "PaperRules") -> float:
     """Return the logarithm of the determinant of the covariance of the rule in `slot`."""
     p, arrays = base.n_features, base.arrays
-    if not base.settings.rotated:
+    if not base.paper.rotated:
         return float(np.log(base.variances()[slot - 1]).sum())
-    diagonal = np.diag(arrays.F[slot])[:p]
+    diagonal = np.diag(base.own.F[slot])[:p]
     return float(2.0 * np.log(diagonal).sum() - p * np.log(degrees(arrays.k[slot], base.settings.prior_count)))
 
 
-def touches(a: int, b: int, base: RuleState) -> bool:
+def touches(a: int, b: int, base: "PaperRules") -> bool:
     """Return whether rules `a` and `b` touch on the line of their centres: r / m_a + r / m_b >= 1.
 
     r is `CONTACT`, and m_a the distance of the centres in standard deviations of `a`.
@@ -49,17 +53,17 @@ def touches(a: int, b: int, base: RuleState) -> bool:
     return sum(CONTACT / max(root_distance(slot, apart, base), 1e-12) for slot in (a, b)) >= 1.0
 
 
-def root_distance(slot: int, apart: FloatArray, base: RuleState) -> float:
+def root_distance(slot: int, apart: FloatArray, base: "PaperRules") -> float:
     """Return the root mean squared Mahalanobis length of the difference `apart` by the rule in `slot`."""
     p, arrays = base.n_features, base.arrays
-    if not base.settings.rotated:
+    if not base.paper.rotated:
         return float(np.sqrt((apart**2 * arrays.inv[slot, :p]).mean()))
     stretched = np.sqrt(base.settings.importance[:p]) * apart
-    squares = substitute(arrays.F[slot], stretched, 0, p, 0.0, np.inf, np.empty(p))
+    squares = substitute(base.own.F[slot], stretched, 0, p, 0.0, np.inf, np.empty(p))
     return float(np.sqrt(degrees(arrays.k[slot], base.settings.prior_count) * squares / p))
 
 
-def similarity(a: int, b: int, base: RuleState) -> float:
+def similarity(a: int, b: int, base: "PaperRules") -> float:
     """Return exp(-D_B / p) of rules `a` and `b`, with the Bhattacharyya distance D_B: covariances are averaged."""
     p = base.n_features
     first, second = base.covariance(a), base.covariance(b)
@@ -70,7 +74,7 @@ def similarity(a: int, b: int, base: RuleState) -> float:
     return float(np.exp(-(gap + logs / 2.0) / p))
 
 
-def is_too_wide(a: int, b: int, base: RuleState) -> bool:
+def is_too_wide(a: int, b: int, base: "PaperRules") -> bool:
     """Return whether the merged rule would be wider on the line of centres than the wider rule by more than half."""
     p, k = base.n_features, base.arrays.k
     first, second = base.covariance(a), base.covariance(b)
@@ -84,7 +88,7 @@ def is_too_wide(a: int, b: int, base: RuleState) -> bool:
     return bool(along > 1.5**2 * max(u @ first @ u, u @ second @ u))
 
 
-def disagreement(a: int, b: int, base: RuleState) -> FloatArray:
+def disagreement(a: int, b: int, base: "PaperRules") -> FloatArray:
     """Return the difference of the outputs of rules `a` and `b` per label, at their common centre and around it.
 
     Deviation: the paper compares slopes by the dihedral angle, which ignores intercepts: a rule with output 0
@@ -98,12 +102,12 @@ def disagreement(a: int, b: int, base: RuleState) -> FloatArray:
     return np.asarray(np.abs(gap @ np.append(centre, 1.0)) + np.linalg.norm(gap[:, :-1] * spread, axis=1))
 
 
-def agrees(a: int, b: int, base: RuleState) -> bool:
+def agrees(a: int, b: int, base: "PaperRules") -> bool:
     """Return whether few enough labels of rules `a` and `b` disagree."""
     return bool((disagreement(a, b, base) > CONFLICT).mean() <= MOST_CONFLICTS)
 
 
-def angle_similarity(a: int, b: int, base: RuleState) -> FloatArray:
+def angle_similarity(a: int, b: int, base: "PaperRules") -> FloatArray:
     """Return the similarity of the consequents of `a` and `b` per label, by the dihedral angle phi of their planes.
 
     Deviation: max(0, 1 - 2 phi / pi); by the published second branch opposite planes would be similar.
@@ -114,9 +118,9 @@ def angle_similarity(a: int, b: int, base: RuleState) -> FloatArray:
     return np.asarray(np.maximum(0.0, 1.0 - 2.0 / np.pi * np.arccos(np.clip(inner / lengths, -1.0, 1.0))))
 
 
-def consistency(a: int, b: int, base: RuleState) -> FloatArray:
+def consistency(a: int, b: int, base: "PaperRules") -> FloatArray:
     """Return rho of eq. (29) per label, in [0, 1]: by disagreement of outputs, or by angle and antecedents."""
-    if base.settings.by_angle:
+    if base.paper.by_angle:
         ante, cons = similarity(a, b, base), angle_similarity(a, b, base)
         short = np.maximum(ante / np.maximum(cons, 1e-12) - 1.0, 0.0)  # only consequents less alike count against
         return np.asarray(np.exp(-((short * ante) ** 2)))
@@ -124,7 +128,7 @@ def consistency(a: int, b: int, base: RuleState) -> FloatArray:
 
 
 @one_blas_thread()
-def merged_weights(first: int, second: int, base: RuleState) -> FloatArray:
+def merged_weights(first: int, second: int, base: "PaperRules") -> FloatArray:
     """Return W_a + a_m rho (W_b - W_a), eq. (29), of the rules in slots `first` and `second`.
 
     a is the rule of larger support, a_m = k_b / (k_a + k_b). Labels for which the rules contradict each other keep W_a.

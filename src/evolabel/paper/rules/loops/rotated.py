@@ -12,7 +12,8 @@ from evolabel.engine.compile import allocating_kernel, inner, kernel
 from evolabel.engine.lanes import fma
 from evolabel.engine.missing import observed_features, observed_weight
 from evolabel.engine.symmetric import add_scaled, dot
-from evolabel.stages.rules.arrays import RULES, PaperArrays, RuleArrays, Settings, Workspace
+from evolabel.paper.rules.arrays import PaperState
+from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings, Workspace
 from evolabel.typing import FloatArray, IntArray
 
 # A rule whose exponent lies this far below the winner's has a membership that vanishes in rounding (e^-37 < 1e-16).
@@ -112,11 +113,11 @@ def rotated_distances(
     rules: RuleArrays,
     settings: Settings,
     work: Workspace,
-    paper: PaperArrays,
+    paper: PaperState,
 ) -> None:
-    """Fill D and J of `work` for s by one forward substitution per rule; rules too far away get inf early."""
+    """Fill D of `work` and J of `paper` for s by one forward substitution per rule; rules too far away get inf early."""
     d, lam = s.shape[0], settings.metric[1]
-    e, v, D, J = work.e, work.x, work.D, work.J
+    F, e, v, D, J = paper.arrays.F, paper.work.e, paper.work.x, work.D, paper.work.J
     complete = observed_features(s[:p]) == p
     features, seen = observed_weight(s[:p], lam), observed_weight(s, lam)
     best_D, best_J = np.inf, np.inf
@@ -127,26 +128,24 @@ def rotated_distances(
         # beyond this sum the rule can neither be the nearest nor have a membership that counts
         room = max((best_D + 2.0 * settings.tau * VANISHING) * features, best_J * seen) / scale
         if complete:
-            total = substitute(paper.F[a], e, 0, p, 0.0, room, v)
+            total = substitute(F[a], e, 0, p, 0.0, room, v)
         else:
-            total = marginal_fill(paper.F[a], e, p, work.missing, v)
+            total = marginal_fill(F[a], e, p, paper.work.missing, v)
         D[a] = scale * total / features
         J[a] = D[a]
         if seen > features and total < np.inf:
-            J[a] = scale * substitute(paper.F[a], e, p, d, total, room, v) / seen
+            J[a] = scale * substitute(F[a], e, p, d, total, room, v) / seen
         best_D, best_J = min(best_D, D[a]), min(best_J, J[a])
 
 
 @inner
-def fill_rotated(
-    z: FloatArray, slot: int, rules: RuleArrays, work: Workspace, paper: PaperArrays, r: FloatArray
-) -> None:
+def fill_rotated(z: FloatArray, slot: int, rules: RuleArrays, paper: PaperState, r: FloatArray) -> None:
     """Fill r with (z, 1) for the rotated rule `slot`: missing features take their conditional means."""
     p = z.shape[0]
-    e = work.e
+    e = paper.work.e
     for j in range(p):
         e[j] = z[j] - rules.c[slot, j]
-    marginal_fill(paper.F[slot], e, p, work.missing, work.x)
+    marginal_fill(paper.arrays.F[slot], e, p, paper.work.missing, paper.work.x)
     for j in range(p):
         r[j] = rules.c[slot, j] + e[j]
     r[p] = 1.0

@@ -1,0 +1,79 @@
+"""`PaperModel`: the stream model of the paper's formulas. Its rules are `PaperRules`, without drift beside them."""
+
+import numpy as np
+
+from evolabel.core.options import Options
+from evolabel.core.rows import Rows
+from evolabel.errors import StateError
+from evolabel.model.few_rows import FewAnswers
+from evolabel.model.start.cold_start import WarmUp
+from evolabel.model.stream_model import StreamModel
+from evolabel.paper.rules.file_checks import PaperRuleChecks
+from evolabel.paper.rules.settings import novelty_radius, paper_memory_need, paper_settings, shared_settings
+from evolabel.paper.rules.stage import PaperRules
+from evolabel.stages.rules.arrays import Settings
+from evolabel.stages.rules.memory_need import check_memory
+from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
+from evolabel.stages.scaling.stage import Scaler
+from evolabel.typing import Arrays, FloatArray
+
+
+class PaperModel(StreamModel):
+    """EFC-ML by the paper's formulas, with its scaling, from the first sample on; parameters as of `StreamModel`.
+
+    Iterated weights need many rows: before the batch phase, outputs are then running label frequencies.
+    """
+
+    def trained(self) -> RuleBase:
+        """Return the rule base; only to be called once the batch phase has run. StateError if weights diverged."""
+        rules = super().trained()
+        if isinstance(rules, PaperRules) and rules.diverged:
+            raise StateError(
+                'the rule weights have diverged; call fit again with lipschitz="safe" and coupling other than "paper"'
+            )
+        return rules
+
+    def settings_for(self, scaler: Scaler) -> Settings:
+        """Return the settings that all kernels read, for the features of another `scaler`."""
+        sizes = len(scaler.used), self.n_labels
+        return shared_settings(self.options, *sizes, scaler.prior, self.ridge, local_ridge=self.local_ridge)
+
+    def new_rules(self, settings: Settings, n_features: int, stored: Arrays | None) -> PaperRules:
+        """Return the rules of `stored` arrays (None: no rules) with `settings` and `n_features`."""
+        radius = novelty_radius(self.options, n_features)
+        own = paper_settings(self.options)
+        return PaperRules(n_features, self.n_labels, settings, own, input_radius=radius, stored=stored)
+
+    def rule_checks(self, settings: Settings) -> PaperRuleChecks:
+        """Return the checks of stored rules with these `settings`."""
+        return PaperRuleChecks(self.n_features, self.n_labels, settings, paper_settings(self.options))
+
+    @classmethod
+    def check_memory(cls, n_features: int, n_labels: int, options: Options) -> None:
+        """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
+        check_memory(n_features, n_labels, options, paper_memory_need)
+
+    @property
+    def answers_early(self) -> bool:
+        """Whether a model of the first rows answers during the warm-up: not with iterated weights."""
+        return not paper_settings(self.options).iterated
+
+    def answering(self) -> StreamModel | None:
+        """Return the model behind the outputs; None while these are shares of labels."""
+        return super().answering() if self.warm_up is None or self.answers_early else None
+
+    def _first_outputs(self, buffer: WarmUp, X: FloatArray) -> FloatArray:
+        return super()._first_outputs(buffer, X) if self.answers_early else np.tile(buffer.priors(), (len(X), 1))
+
+    def answer_few(self, X: FloatArray, W: FloatArray = NO_WEIGHTS, moments: Moments = NO_MOMENTS) -> FewAnswers:
+        """Return the answers to few raw rows `X`, after the warm-up, with what questions are scored by."""
+        terms = VarianceTerms(*np.zeros((3, len(X), self.trained().n_rules)))
+        rows = self.answer(Rows(X, W=W, moments=moments, terms=terms))
+        return FewAnswers(rows.outputs, rows.psi, rows.D, terms)
+
+    def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
+        """Add labels mid-stream, up to `n_labels`; `absent`: the samples so far are known not to carry them."""
+        super().grow_labels(n_labels, absent=absent)
+        if self.rules is not None:
+            self.rules.settings = self.settings()  # the product space has become wider

@@ -1,0 +1,102 @@
+"""The loop that learns one sample after the other by the paper's rules; each is answered before it is learned."""
+
+from evolabel.engine.compile import inlined, inner, kernel
+from evolabel.paper.rules.arrays import GROWN, PaperState
+from evolabel.paper.rules.loops.consequents import answer_paper, learn_paper_consequents
+from evolabel.paper.rules.loops.memberships import bound_of_paper, join, rule_memberships
+from evolabel.paper.rules.loops.moments import update_spread
+from evolabel.paper.rules.loops.regressors import project_conditional
+from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
+from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after
+from evolabel.stages.rules.loops.memberships import nearest
+from evolabel.stages.rules.loops.structure import update_winner_stats
+from evolabel.typing import FloatArray
+
+
+@inlined
+def update_winner(
+    w: int,
+    d: float,
+    weight: float,
+    antecedent_rate: float,
+    rules: RuleArrays,
+    settings: Settings,
+    paper: PaperState,
+) -> None:
+    """Update the moments of the winner w, at distance d, unless it is locked, and of the whole stream, by the row."""
+    s, F = paper.work.s, paper.arrays.F
+    update_winner_stats(d, rules.winner_stats)
+    if not rules.locked[w]:
+        rules.last_won[w] = rules.counters[SEEN]
+        if antecedent_rate > 0.0:
+            update_spread(w, s, weight * antecedent_rate, rules, settings, F)
+    update_spread(0, s, weight, rules, settings, F)
+
+
+@inner
+def has_grown(slot: int, rules: RuleArrays, compared: FloatArray, merge_every: int) -> bool:
+    """Return whether the support of `slot` has grown by `merge_every` since it was last compared with the others."""
+    if merge_every == 0 or rules.counters[RULES] < 2:
+        return False
+    return bool(rules.k[slot] - compared[slot] >= merge_every)
+
+
+@kernel
+def learn_paper(
+    state: State,
+    paper: PaperState,
+    Z: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    antecedent_rate: float,
+    structure: bool,
+    consequents: bool,
+    created_first: bool,
+    out: FloatArray,
+) -> tuple[int, int]:
+    """Learn the scaled rows Z; return how many are done, and the reason to stop.
+
+    Arguments are those of `stages.rules.loops.learn.learn_alone`. GROWN and DIVERGED are returned after their row.
+    """
+    rules, settings, work = state.rules, state.settings, state.work
+    s, given = paper.work.s, work.confidence[:0]
+    p = Z.shape[1]
+    near = paper.work.J if s.shape[0] > p else work.D
+    for i in range(Z.shape[0]):
+        created = created_first and i == 0
+        weight = weights[i] if weights.shape[0] > 0 else 1.0
+        if confidences.shape[0] > 0:
+            given = confidences[i]
+        share = confidence_of_row(Y[i], given, work.confidence)
+        join(Z[i], Y[i], paper.settings.label_weight, s)
+        m = rule_memberships(s, p, rules, settings, work, paper)
+        if consequents or out.shape[0] > 0:
+            project_conditional(Z[i], m, rules, work, paper)
+        if out.shape[0] > 0 and not created:
+            answer_paper(m, rules, work, paper, out[i])
+        labelled = weight > 0.0 and share > 0.0
+        C = rules.counters[RULES]
+        winner = nearest(near, C)
+        if structure and not created:
+            if labelled:
+                by_radius = paper.settings.by_radius
+                if winner == 0:
+                    return i, NOVEL
+                if near[winner] > bound_of_paper(rules.k[winner], C, rules, settings.radius, settings, by_radius):
+                    return i, NOVEL
+            rules.counters[SEEN] += 1
+            if labelled:
+                update_winner(winner, near[winner], weight * share, antecedent_rate, rules, settings, paper)
+        if consequents and labelled:
+            reason = learn_paper_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
+            if reason != DONE:
+                return i + 1, reason
+        if structure:
+            reason = reason_after(rules, settings)
+            if reason == DONE and labelled:
+                if has_grown(winner, rules, paper.arrays.compared, paper.settings.merge_every):
+                    reason = GROWN
+            if reason != DONE:
+                return i + 1, reason
+    return Z.shape[0], DONE
