@@ -96,22 +96,6 @@ class Options:
     intercept_ridge: float = option(0.01, Range(SMALL_FACTOR, LARGE_FACTOR), "share of the ridge put on the intercept")
     min_support: float = option(3.0, Range(0), "support below which `prune_after` removes a rule")
 
-    # What the rules stage of the paper reads from any options. These are no fields: `evolabel.paper` has them as
-    # parameters, and the default classifier has these values.
-    merging = "room"
-    consistency = "output"
-    alpha = 0.0
-    beta = 0.0
-    coupling = "signed_laplacian"
-    prox_steps = 1
-    rls = True
-    lipschitz = "safe"
-    parent = "global"
-    covariance = "diag"
-    space = "input"
-    label_weight = 1.0
-    novelty = "deviation"
-
     classifier: ClassVar[str] = "EvolvingFuzzyClassifier"
     """The class of classifiers whose parameters these are."""
 
@@ -123,11 +107,6 @@ class Options:
             reason = f"class_weight={self.class_weight!r} does not go with optimise={self.optimise!r}"
             raise ParameterError(f'{reason}; leave one of them out: weights are for optimise="accuracy"')
         return self
-
-    @property
-    def iterated(self) -> bool:
-        """Whether weights are iterated (Algorithm 2); else they follow from the statistics in closed form."""
-        return self.alpha > 0.0 or self.beta > 0.0 or self.parent == "nearest"
 
     @property
     def is_balanced(self) -> bool:
@@ -143,8 +122,8 @@ class Options:
 
     @property
     def chooses_local_ridge(self) -> bool:
-        """Whether the ridge of the rules is chosen by leave-one-out; it must pull towards the global model."""
-        return self.local_ridge == "loo" and self.parent == "global"
+        """Whether the ridge of the rules is chosen by leave-one-out."""
+        return self.local_ridge == "loo"
 
     @property
     def first_local_ridge(self) -> float:

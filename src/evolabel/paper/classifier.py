@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
+from evolabel.model.stream_model import StreamModel
+from evolabel.paper.model import PaperModel
 from evolabel.paper.options import PaperOptions
 
 
@@ -158,3 +160,4 @@ class PaperClassifier(EvolvingFuzzyClassifier):
     consistency: str = "output"
 
     _options_class: ClassVar[type[Options]] = PaperOptions
+    _model_class: ClassVar[type[StreamModel]] = PaperModel

@@ -1,19 +1,20 @@
 """`PaperModel`: the stream model of the paper's formulas. Its rules are `PaperRules`, without drift beside them."""
 
+from typing import Any
+
 import numpy as np
 
-from evolabel.core.options import Options
 from evolabel.core.rows import Rows
 from evolabel.errors import StateError
 from evolabel.model.few_rows import FewAnswers
 from evolabel.model.start.cold_start import WarmUp
 from evolabel.model.stream_model import StreamModel
+from evolabel.paper.options import PaperOptions
 from evolabel.paper.rules.file_checks import PaperRuleChecks
 from evolabel.paper.rules.settings import novelty_radius, paper_memory_need, paper_settings, shared_settings
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.memory_need import check_memory
-from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.typing import Arrays, FloatArray
@@ -25,10 +26,14 @@ class PaperModel(StreamModel):
     Iterated weights need many rows: before the batch phase, outputs are then running label frequencies.
     """
 
-    def trained(self) -> RuleBase:
+    options: PaperOptions
+    rules: PaperRules | None
+
+    def trained(self) -> PaperRules:
         """Return the rule base; only to be called once the batch phase has run. StateError if weights diverged."""
-        rules = super().trained()
-        if isinstance(rules, PaperRules) and rules.diverged:
+        rules = self.rules
+        assert rules is not None, "the batch phase has not run yet"
+        if rules.diverged:
             raise StateError(
                 'the rule weights have diverged; call fit again with lipschitz="safe" and coupling other than "paper"'
             )
@@ -50,14 +55,14 @@ class PaperModel(StreamModel):
         return PaperRuleChecks(self.n_features, self.n_labels, settings, paper_settings(self.options))
 
     @classmethod
-    def check_memory(cls, n_features: int, n_labels: int, options: Options) -> None:
+    def check_memory(cls, n_features: int, n_labels: int, options: Any) -> None:
         """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
         check_memory(n_features, n_labels, options, paper_memory_need)
 
     @property
     def answers_early(self) -> bool:
         """Whether a model of the first rows answers during the warm-up: not with iterated weights."""
-        return not paper_settings(self.options).iterated
+        return not self.options.iterated
 
     def answering(self) -> StreamModel | None:
         """Return the model behind the outputs; None while these are shares of labels."""

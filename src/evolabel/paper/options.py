@@ -66,3 +66,13 @@ class PaperOptions(Options):
     consistency: str = option(
         "output", Choice("output", "angle"), "how agreement of merged consequents is measured, eq. (29)"
     )
+
+    @property
+    def iterated(self) -> bool:
+        """Whether weights are iterated (Algorithm 2); else they follow from the statistics in closed form."""
+        return self.alpha > 0.0 or self.beta > 0.0 or self.parent == "nearest"
+
+    @property
+    def chooses_local_ridge(self) -> bool:
+        """Whether the ridge of the rules is chosen by leave-one-out; it must pull towards the global model."""
+        return super().chooses_local_ridge and self.parent == "global"

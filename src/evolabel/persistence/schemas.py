@@ -8,7 +8,7 @@ written out.
 |--------|------------------------------------------------------------------------------------------------------------|
 | 1      | development versions of 0.1.0; arrays were added while the number stayed                                   |
 | 2      | with `members.reversal`, `thresholds.against`, 19 rows of `members.readings`, 10 numbers of every alarm    |
-| 3      | two kinds of classifiers: parameters of the paper's formulas are those of `PaperClassifier` alone          |
+| 3      | two kinds of classifiers: parameters and arrays of the paper's formulas are `PaperClassifier`'s alone      |
 """
 
 import re
@@ -41,6 +41,8 @@ _PAPER_PARAMETERS: dict[str, object] = {
     "novelty": "deviation",
 }
 """Parameters that every classifier had in schema 2, with their defaults there."""
+_PAPER_ARRAYS = re.compile(r"(rules|change\.\d+)\.(F|ybar|Q|mass|top|compared)")
+"""Arrays that every model had in schema 2, and only those of the paper's formulas have since."""
 _USUAL_MEAN, _USUAL_VARIANCE = 2, 3  # rows of `members.readings` in schema 1
 
 
@@ -104,7 +106,7 @@ def _to_second(arrays: Arrays, manifest: dict[str, Any]) -> None:
         manifest["model"]["warm_up"].setdefault("passed", 0)
 
 
-def _to_third(_: Arrays, manifest: dict[str, Any]) -> None:
+def _to_third(arrays: Arrays, manifest: dict[str, Any]) -> None:
     """Make a classifier with other than the default formulas a `PaperClassifier`; DataError if there is none like it.
 
     A trained model keeps its knots, whatever the parameter `n_knots` was.
@@ -126,6 +128,8 @@ def _to_third(_: Arrays, manifest: dict[str, Any]) -> None:
         for name in ("follow_drift", "threshold_rules") if literal else _PAPER_PARAMETERS:
             each.pop(name, None)
     classifier["kind"] = "PaperClassifier" if literal else "EvolvingFuzzyClassifier"
+    for name in [] if literal else [name for name in arrays if _PAPER_ARRAYS.fullmatch(name)]:
+        del arrays[name]
 
 
 def _padded(array: FloatArray, axis: int, size: int) -> FloatArray:

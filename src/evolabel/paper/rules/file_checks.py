@@ -41,7 +41,7 @@ class PaperRuleChecks(RuleChecks):
         return table
 
     def check_slot(self, slot: Arrays, of_all: bool, heaviest: float) -> None:
-        """Check the arrays of one `slot`, that of the whole stream if `of_all`, whose evidence is at most `heaviest`."""
+        """Check the arrays of one `slot`, slot 0 if `of_all`, whose evidence is at most `heaviest`."""
         super().check_slot(slot, of_all, heaviest)
         if self.paper.iterated and not of_all:
             most = np.linalg.eigvalsh(whole_hessian(slot) + np.diag(self.settings.penalty[1]))[-1]

@@ -1,18 +1,14 @@
 """Iterated consequents: the objective of every rule, and its minimum in the batch phase."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evolabel.errors import DivergenceError
 from evolabel.paper.rules.loops.coupling import NONE, coupling
 from evolabel.paper.rules.proximal import DIVERGED_TEXT, Problem, minimise
-
-if TYPE_CHECKING:
-    from evolabel.paper.rules.stage import PaperRules
+from evolabel.paper.rules.rule_state import PaperRuleState
 
 
-def objective(rules: "PaperRules", slot: int) -> Problem:
+def objective(rules: PaperRuleState, slot: int) -> Problem:
     """Return the objective of the rule in `slot`, from its statistics."""
     a, own, s = rules.arrays, rules.own, rules.paper
     B = np.zeros((rules.n_labels, rules.n_labels))
@@ -24,7 +20,7 @@ def objective(rules: "PaperRules", slot: int) -> Problem:
     )
 
 
-def minimise_all_rules(rules: "PaperRules") -> None:
+def minimise_all_rules(rules: PaperRuleState) -> None:
     """Run Algorithm 1 for every rule: from least squares, eq. (18), to the minimum of its objective.
 
     DivergenceError names the sample.

@@ -5,18 +5,14 @@ the wider of both, and their consequents agree. Volumes are compared per dimensi
 grows without bound with the number of dimensions.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.paper.rules.loops.rotated import degrees, substitute
+from evolabel.paper.rules.rule_state import PaperRuleState
 from evolabel.stages.rules.slots import stronger_first
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.paper.rules.stage import PaperRules
 
 ALIKE = 0.95  # Bhattacharyya coefficient per dimension
 CONFLICT = 0.5  # labels whose outputs differ by more disagree ...
@@ -24,7 +20,7 @@ MOST_CONFLICTS = 0.2  # ... and more than this share of them forbids the merge
 CONTACT = 2.0  # radius of a rule's ellipsoid in root mean squared standard deviations
 
 
-def partner_of(slot: int, base: "PaperRules") -> int:
+def partner_of(slot: int, base: PaperRuleState) -> int:
     """Return the slot of the rule to merge that in `slot` with: the most similar one that passes all tests, or 0."""
     best, partner = 0.0, 0
     for other in range(1, base.n_rules + 1):
@@ -35,7 +31,7 @@ def partner_of(slot: int, base: "PaperRules") -> int:
     return partner
 
 
-def log_determinant(slot: int, base: "PaperRules") -> float:
+def log_determinant(slot: int, base: PaperRuleState) -> float:
     """Return the logarithm of the determinant of the covariance of the rule in `slot`."""
     p, arrays = base.n_features, base.arrays
     if not base.paper.rotated:
@@ -44,7 +40,7 @@ def log_determinant(slot: int, base: "PaperRules") -> float:
     return float(2.0 * np.log(diagonal).sum() - p * np.log(degrees(arrays.k[slot], base.settings.prior_count)))
 
 
-def touches(a: int, b: int, base: "PaperRules") -> bool:
+def touches(a: int, b: int, base: PaperRuleState) -> bool:
     """Return whether rules `a` and `b` touch on the line of their centres: r / m_a + r / m_b >= 1.
 
     r is `CONTACT`, and m_a the distance of the centres in standard deviations of `a`.
@@ -53,7 +49,7 @@ def touches(a: int, b: int, base: "PaperRules") -> bool:
     return sum(CONTACT / max(root_distance(slot, apart, base), 1e-12) for slot in (a, b)) >= 1.0
 
 
-def root_distance(slot: int, apart: FloatArray, base: "PaperRules") -> float:
+def root_distance(slot: int, apart: FloatArray, base: PaperRuleState) -> float:
     """Return the root mean squared Mahalanobis length of the difference `apart` by the rule in `slot`."""
     p, arrays = base.n_features, base.arrays
     if not base.paper.rotated:
@@ -63,7 +59,7 @@ def root_distance(slot: int, apart: FloatArray, base: "PaperRules") -> float:
     return float(np.sqrt(degrees(arrays.k[slot], base.settings.prior_count) * squares / p))
 
 
-def similarity(a: int, b: int, base: "PaperRules") -> float:
+def similarity(a: int, b: int, base: PaperRuleState) -> float:
     """Return exp(-D_B / p) of rules `a` and `b`, with the Bhattacharyya distance D_B: covariances are averaged."""
     p = base.n_features
     first, second = base.covariance(a), base.covariance(b)
@@ -74,7 +70,7 @@ def similarity(a: int, b: int, base: "PaperRules") -> float:
     return float(np.exp(-(gap + logs / 2.0) / p))
 
 
-def is_too_wide(a: int, b: int, base: "PaperRules") -> bool:
+def is_too_wide(a: int, b: int, base: PaperRuleState) -> bool:
     """Return whether the merged rule would be wider on the line of centres than the wider rule by more than half."""
     p, k = base.n_features, base.arrays.k
     first, second = base.covariance(a), base.covariance(b)
@@ -88,7 +84,7 @@ def is_too_wide(a: int, b: int, base: "PaperRules") -> bool:
     return bool(along > 1.5**2 * max(u @ first @ u, u @ second @ u))
 
 
-def disagreement(a: int, b: int, base: "PaperRules") -> FloatArray:
+def disagreement(a: int, b: int, base: PaperRuleState) -> FloatArray:
     """Return the difference of the outputs of rules `a` and `b` per label, at their common centre and around it.
 
     Deviation: the paper compares slopes by the dihedral angle, which ignores intercepts: a rule with output 0
@@ -102,12 +98,12 @@ def disagreement(a: int, b: int, base: "PaperRules") -> FloatArray:
     return np.asarray(np.abs(gap @ np.append(centre, 1.0)) + np.linalg.norm(gap[:, :-1] * spread, axis=1))
 
 
-def agrees(a: int, b: int, base: "PaperRules") -> bool:
+def agrees(a: int, b: int, base: PaperRuleState) -> bool:
     """Return whether few enough labels of rules `a` and `b` disagree."""
     return bool((disagreement(a, b, base) > CONFLICT).mean() <= MOST_CONFLICTS)
 
 
-def angle_similarity(a: int, b: int, base: "PaperRules") -> FloatArray:
+def angle_similarity(a: int, b: int, base: PaperRuleState) -> FloatArray:
     """Return the similarity of the consequents of `a` and `b` per label, by the dihedral angle phi of their planes.
 
     Deviation: max(0, 1 - 2 phi / pi); by the published second branch opposite planes would be similar.
@@ -118,7 +114,7 @@ def angle_similarity(a: int, b: int, base: "PaperRules") -> FloatArray:
     return np.asarray(np.maximum(0.0, 1.0 - 2.0 / np.pi * np.arccos(np.clip(inner / lengths, -1.0, 1.0))))
 
 
-def consistency(a: int, b: int, base: "PaperRules") -> FloatArray:
+def consistency(a: int, b: int, base: PaperRuleState) -> FloatArray:
     """Return rho of eq. (29) per label, in [0, 1]: by disagreement of outputs, or by angle and antecedents."""
     if base.paper.by_angle:
         ante, cons = similarity(a, b, base), angle_similarity(a, b, base)
@@ -128,7 +124,7 @@ def consistency(a: int, b: int, base: "PaperRules") -> FloatArray:
 
 
 @one_blas_thread()
-def merged_weights(first: int, second: int, base: "PaperRules") -> FloatArray:
+def merged_weights(first: int, second: int, base: PaperRuleState) -> FloatArray:
     """Return W_a + a_m rho (W_b - W_a), eq. (29), of the rules in slots `first` and `second`.
 
     a is the rule of larger support, a_m = k_b / (k_a + k_b). Labels for which the rules contradict each other keep W_a.

@@ -1,9 +1,8 @@
 """From options, as a user gives them, to settings, as the paper's kernels read them."""
 
-from typing import Any
-
 import numpy as np
 
+from evolabel.paper.options import PaperOptions
 from evolabel.paper.rules.arrays import PaperSettings, dimensions, paper_bytes
 from evolabel.paper.rules.loops.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
 from evolabel.stages.rules.arrays import Settings
@@ -20,7 +19,7 @@ LABEL_VARIANCE = 0.1
 COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN, "paper": PAPER}
 
 
-def paper_settings(options: Any) -> PaperSettings:
+def paper_settings(options: PaperOptions) -> PaperSettings:
     """Return the settings that only the paper's kernels read, for `options`."""
     o = options
     return PaperSettings(
@@ -43,7 +42,7 @@ def paper_settings(options: Any) -> PaperSettings:
 
 
 def shared_settings(
-    options: Any, p: int, K: int, prior: FloatArray, ridge: float, *, local_ridge: float | None = None
+    options: PaperOptions, p: int, K: int, prior: FloatArray, ridge: float, *, local_ridge: float | None = None
 ) -> Settings:
     """Return the settings that all kernels read, for `options`, `p` features and `K` labels; drift is not followed.
 
@@ -56,7 +55,7 @@ def shared_settings(
     return settings._replace(metric=metric, radius=novelty_radius(options, d), memory=0, most_count=np.inf)
 
 
-def novelty_radius(options: Any, d: int) -> float:
+def novelty_radius(options: PaperOptions, d: int) -> float:
     """Return the bound of the mean squared distance in `d` dimensions by `options`, for a winner of large support.
 
     The paper's radius, eq. (5), is fac d^(1/sqrt 2) (1 + 1/k)^m with m = 4 on the distance itself.
@@ -66,6 +65,6 @@ def novelty_radius(options: Any, d: int) -> float:
     return float(options.vigilance)
 
 
-def paper_memory_need(n_features: int, n_labels: int, options: Any, rules: int) -> int:
+def paper_memory_need(n_features: int, n_labels: int, options: PaperOptions, rules: int) -> int:
     """Return the bytes that a rule base with slots for `rules` rules takes, by the sizes and the `options`."""
     return paper_bytes(rules, n_features, n_labels, paper_settings(options))

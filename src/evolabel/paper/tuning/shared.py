@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -71,8 +71,7 @@ def shared_answers(
     alphas, betas = (np.array([float({**own, **point}[name]) for point in points]) for name in own)
     most = {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}  # collects the statistics of all points
     model = _fresh(estimator, most).inner.new_model(X.shape[1], batch[1].shape[1])
-    rules, Z = fit_statistics(model, core_batch.Batch(*batch)), model.scale(X)
-    assert isinstance(rules, PaperRules)
+    rules, Z = cast(PaperRules, fit_statistics(model, core_batch.Batch(*batch))), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
     for slot in range(1, rules.n_rules + 1):

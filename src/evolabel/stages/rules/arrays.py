@@ -192,7 +192,7 @@ def rule_sizes(rules: int, n_features: int, n_labels: int) -> dict[str, int]:
 
 
 def rule_switches(settings: Settings, *, holds_weights: bool = False) -> set[str]:
-    """Return which arrays `settings` need; `holds_weights`: weights of rules are stored, as those of locked ones are."""
+    """Return which arrays `settings` need; `holds_weights`: weights are stored, as those of locked rules are."""
     needed = {"weights": holds_weights, "follows": settings.memory > 0}
     return {name for name, is_on in needed.items() if is_on}
 

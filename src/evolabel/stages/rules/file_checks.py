@@ -99,7 +99,7 @@ class RuleChecks:
             self.check_slot(of_slot, bool(first[slot]), HEAVIEST * (seen + 1.0))
 
     def check_slot(self, slot: Arrays, of_all: bool, heaviest: float) -> None:
-        """Check the arrays of one `slot`, that of the whole stream if `of_all`, whose evidence is at most `heaviest`."""
+        """Check the arrays of one `slot`, slot 0 if `of_all`, whose evidence is at most `heaviest`."""
         penalty = self.settings.penalty[0 if of_all else 1]
         check_consequents(slot, penalty, heaviest)
         if self.settings.memory:

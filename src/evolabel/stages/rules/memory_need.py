@@ -1,6 +1,7 @@
 """What the arrays of a model will take, compared with the memory available before anything is allocated."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +12,10 @@ from evolabel.stages.rules.arrays import RULE_ARRAYS, rule_sizes, rule_switches
 from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import FIRST_CAPACITY
 
+Need = Callable[[int, int, Any, int], int]
+"""Returns the bytes that a rule base takes, as `memory_need`."""
+
 _ALWAYS_FITS = GIB // 4  # bytes; smaller models are not compared, because reading the memory available takes time
-
-
-class Need(Protocol):
-    """Returns the bytes that a rule base takes, as `memory_need`."""
-
-    def __call__(self, n_features: int, n_labels: int, options: Options, rules: int, /) -> int:
-        """Return the bytes for slots of `rules` rules, by the sizes and the `options`."""
 
 
 def memory_need(n_features: int, n_labels: int, options: Options, rules: int) -> int:

@@ -3,7 +3,7 @@
 from evolabel.engine.compile import inlined, inner, kernel
 from evolabel.paper.rules.arrays import GROWN, PaperState
 from evolabel.paper.rules.loops.consequents import answer_paper, learn_paper_consequents
-from evolabel.paper.rules.loops.memberships import bound_of_paper, join, rule_memberships
+from evolabel.paper.rules.loops.memberships import is_beyond, join, rule_memberships
 from evolabel.paper.rules.loops.moments import update_spread
 from evolabel.paper.rules.loops.regressors import project_conditional
 from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
@@ -76,15 +76,10 @@ def learn_paper(
         if out.shape[0] > 0 and not created:
             answer_paper(m, rules, work, paper, out[i])
         labelled = weight > 0.0 and share > 0.0
-        C = rules.counters[RULES]
-        winner = nearest(near, C)
+        winner = nearest(near, rules.counters[RULES])
         if structure and not created:
-            if labelled:
-                by_radius = paper.settings.by_radius
-                if winner == 0:
-                    return i, NOVEL
-                if near[winner] > bound_of_paper(rules.k[winner], C, rules, settings.radius, settings, by_radius):
-                    return i, NOVEL
+            if labelled and (winner == 0 or is_beyond(near[winner], winner, rules, settings, paper)):
+                return i, NOVEL
             rules.counters[SEEN] += 1
             if labelled:
                 update_winner(winner, near[winner], weight * share, antecedent_rate, rules, settings, paper)
@@ -94,9 +89,9 @@ def learn_paper(
                 return i + 1, reason
         if structure:
             reason = reason_after(rules, settings)
-            if reason == DONE and labelled:
-                if has_grown(winner, rules, paper.arrays.compared, paper.settings.merge_every):
-                    reason = GROWN
+            grown = labelled and has_grown(winner, rules, paper.arrays.compared, paper.settings.merge_every)
+            if reason == DONE and grown:
+                reason = GROWN
             if reason != DONE:
                 return i + 1, reason
     return Z.shape[0], DONE

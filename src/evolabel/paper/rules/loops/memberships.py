@@ -74,3 +74,11 @@ def bound_of_paper(
     if settings.max_rules > C or C > 1:
         return float(radius * (1.0 + 1.0 / support) ** YOUNG_POWER)
     return np.inf
+
+
+@inner
+def is_beyond(d: float, winner: int, rules: RuleArrays, settings: Settings, paper: PaperState) -> bool:
+    """Return whether a sample at mean squared distance d from the rule `winner` is novel."""
+    C = rules.counters[RULES]
+    bound = bound_of_paper(rules.k[winner], C, rules, settings.radius, settings, paper.settings.by_radius)
+    return bool(d > bound)

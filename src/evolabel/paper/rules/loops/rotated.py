@@ -117,7 +117,8 @@ def rotated_distances(
 ) -> None:
     """Fill D of `work` and J of `paper` for s by one forward substitution per rule; rules too far away get inf early."""
     d, lam = s.shape[0], settings.metric[1]
-    F, e, v, D, J = paper.arrays.F, paper.work.e, paper.work.x, work.D, paper.work.J
+    F, D, J = paper.arrays.F, work.D, paper.work.J
+    e, v, missing = paper.work.e, paper.work.x, paper.work.missing
     complete = observed_features(s[:p]) == p
     features, seen = observed_weight(s[:p], lam), observed_weight(s, lam)
     best_D, best_J = np.inf, np.inf
@@ -130,7 +131,7 @@ def rotated_distances(
         if complete:
             total = substitute(F[a], e, 0, p, 0.0, room, v)
         else:
-            total = marginal_fill(F[a], e, p, paper.work.missing, v)
+            total = marginal_fill(F[a], e, p, missing, v)
         D[a] = scale * total / features
         J[a] = D[a]
         if seen > features and total < np.inf:
