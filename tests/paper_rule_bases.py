@@ -4,19 +4,37 @@ import numpy as np
 from small_rule_bases import make_stream
 
 from evolabel.core.rows import Batch
+from evolabel.engine.compile import interpreted
 from evolabel.paper.options import PaperOptions
-from evolabel.stages.rules.settings import kernel_settings
-from evolabel.stages.rules.stage import RuleBase
-
-
-def paper_settings(p, K=3, ridge=1e-3, **changes):
-    """The settings of the paper's profile, single options changed."""
-    return kernel_settings(PaperOptions(**changes).check(), p, K, np.ones(p), ridge)
+from evolabel.paper.rules.loops.rotated import rotate
+from evolabel.paper.rules.settings import novelty_radius, paper_settings, shared_settings
+from evolabel.paper.rules.stage import PaperRules
+from evolabel.stages.rules.loops.moments import update_moments
 
 
 def paper_base(p=4, K=3, ridge=1e-3, **changes):
-    """A rule base that has learned nothing."""
-    return RuleBase(p, K, paper_settings(p, K, ridge, **changes))
+    """A rule base of the paper's profile, single options changed, that has learned nothing."""
+    options = PaperOptions(**changes).check()
+    settings = shared_settings(options, p, K, np.ones(p), ridge)
+    return PaperRules(p, K, settings, paper_settings(options), input_radius=novelty_radius(options, p))
+
+
+def new_rule(base, s):
+    """Add a rule at the sample `s` of `base`, and return its slot."""
+    slot = base.n_rules + 1
+    base.clear(slot)
+    base.arrays.identity[slot] = base.new_number()
+    base.arrays.counters[0] = slot
+    learn_spread(base, slot, s, 1.0)
+    return slot
+
+
+def learn_spread(base, slot, s, weight):
+    """Update centre and spread of `slot` of `base` by the sample `s`."""
+    a = base.arrays
+    if base.paper.rotated:
+        rotate(s, weight, float(a.k[slot]), float(base.settings.prior_count), a.c[slot], base.own.F[slot])
+    interpreted(update_moments)(slot, s, weight, a, base.settings)
 
 
 def paper_learned(seed, rows=200, p=4, K=3, **changes):
@@ -41,8 +59,8 @@ def random_rules(rng, p, K, count, label_blocks=True, **changes):
     a.c[1 : count + 1] = rng.normal(size=(count, d))
     a.k[1 : count + 1] = rng.integers(1, 60, size=count)
     for slot in range(1, count + 1):
-        a.F[slot] = np.sqrt(base.settings.prior_count + a.k[slot]) * random_factor(rng, d)
-        a.inv[slot] = (base.settings.prior_count + a.k[slot] - 1.0) / np.diag(a.F[slot] @ a.F[slot].T)
+        base.own.F[slot] = np.sqrt(base.settings.prior_count + a.k[slot]) * random_factor(rng, d)
+        a.inv[slot] = (base.settings.prior_count + a.k[slot] - 1.0) / np.diag(a.F[slot] @ base.own.F[slot].T)
     a.identity[1 : count + 1] = np.arange(count)
     a.counters[:] = count, 100, count
     return base

@@ -8,7 +8,22 @@ from evolabel.paper import PaperClassifier
 from evolabel.paper.options import PaperOptions
 
 ABSENT = {"follow_drift": False, "threshold_rules": False}  # of the paper's classifier
-PLAIN = {field.name: getattr(Options, field.name) for field in fields(PaperOptions)}
+_OF_PAPER = {
+    "merging": "room",
+    "consistency": "output",
+    "alpha": 0.0,
+    "beta": 0.0,
+    "coupling": "signed_laplacian",
+    "prox_steps": 1,
+    "rls": True,
+    "lipschitz": "safe",
+    "parent": "global",
+    "covariance": "diag",
+    "space": "input",
+    "label_weight": 1.0,
+    "novelty": "deviation",
+}
+PLAIN = {field.name: _OF_PAPER.get(field.name, getattr(Options, field.name, None)) for field in fields(PaperOptions)}
 """All parameters of the paper's classifier, with the values that the default one has."""
 PAPER_PROFILE = {field.name: field.default for field in fields(PaperOptions) if field.default != PLAIN[field.name]}
 

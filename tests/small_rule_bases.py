@@ -16,7 +16,7 @@ NOTHING, NO_ROWS = np.empty(0), np.empty((0, 0))  # weights and confidences that
 
 def make_settings(p, **changes):
     """The default options of rules without members beside them, with a ridge of 20 and room for five rules."""
-    settings = kernel_settings(Options(max_rules=5, follow_drift=False), p, 3, np.ones(p), ridge=20.0)
+    settings = kernel_settings(Options(max_rules=5, follow_drift=False), p, np.ones(p), ridge=20.0)
     return settings._replace(**changes)
 
 

@@ -34,7 +34,7 @@ def wide(rows, features=5000):
 
 @pytest.mark.parametrize("options", [Options(), PaperOptions(space="input"), Options(max_rules=7)])
 def test_the_need_is_what_is_allocated(options):
-    settings = kernel_settings(options, 12, 3, np.ones(12), 1.0)
+    settings = kernel_settings(options, 12, np.ones(12), 1.0)
     arrays = allocate(7, 12, 3, settings)
     assert memory_need(12, 3, options, 7) == sum(array.nbytes for array in arrays)
 

@@ -28,7 +28,7 @@ def test_raw_rows_are_scaled_and_learned():
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
     outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
     raw.learn_raw(Batch(X, Y, outputs=outs[0]), scaler)
-    assert learn_alone(*scaled.packed(), Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (
+    assert learn_alone(scaled.packed(), Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (
         50,
         DONE,
     )

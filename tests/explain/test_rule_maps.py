@@ -12,6 +12,7 @@ from evolabel.explain import figures
 from evolabel.explain.figures.all_figures import all_figures
 from evolabel.explain.figures.canvas import figure_of
 from evolabel.explain.figures.planes import discriminants, plane_of
+from evolabel.paper.rules.stage import PaperRules
 from evolabel.streams import DriftingStream
 
 
@@ -25,8 +26,8 @@ def test_outlines_are_the_marginal_covariance_in_units(kind, request):
     assert len(axes.patches) == clf.n_rules_
     for patch, slot in zip(axes.patches, clf.figure_data().best_supported(100), strict=True):
         a = model.rules.arrays
-        if model.rules.settings.rotated:
-            F = np.tril(a.F[slot])
+        if isinstance(model.rules, PaperRules):
+            F = np.tril(model.rules.own.F[slot])
             sigma = (F @ F.T)[:p, :p] / (model.rules.settings.prior_count + max(a.k[slot] - 1.0, 0.0))
         else:
             sigma = np.diag(1.0 / a.inv[slot, :p])

@@ -17,6 +17,7 @@ from evolabel.explain.shortening import (
     reference_rows,
     shorten,
 )
+from evolabel.paper.rules.stage import PaperRules
 from evolabel.stages.rules.relevance import feature_relevance, squared_correlations
 from evolabel.stages.rules.weights import answers, weights_of_all
 from evolabel.streams import DriftingStream
@@ -63,8 +64,8 @@ def test_a_prefix_is_the_marginal_distance_of_its_features(model, rows):
 
 def naive_distance(rules, Z, kept, slot):
     a, p = rules.arrays, rules.n_features
-    if rules.settings.rotated:
-        F = np.tril(a.F[slot])
+    if isinstance(rules, PaperRules):
+        F = np.tril(rules.own.F[slot])
         covariance = (F @ F.T)[:p, :p] / (rules.settings.prior_count + a.k[slot] - 1.0)
     else:
         covariance = np.diag(1.0 / a.inv[slot, :p])

@@ -136,7 +136,7 @@ def test_settings_are_those_of_the_new_width():
     X, Y = samples(5)
     model = model_of(X, Y, **PAPER_PROFILE)
     grow_features(model, [np.arange(20.0), np.arange(20.0)])
-    expected = kernel_settings(model.options, 6, 3, np.ones(6), model.ridge)
+    expected = kernel_settings(model.options, 6, np.ones(6), model.ridge)
     for name, value in model.trained().settings._asdict().items():
         np.testing.assert_array_equal(value, getattr(expected, name), err_msg=name)
     assert expected.prior_count == 12.0

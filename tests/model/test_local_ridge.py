@@ -212,6 +212,6 @@ def test_a_united_model_keeps_its_own(chosen):
 def test_more_labels_and_features_keep_it(chosen):
     model, gamma = chosen.inner.any_model, chosen.local_ridge_ * chosen.ridge_
     model.grow_labels(5)
-    assert model.trained().settings.anchor[0] == gamma
+    assert model.trained().settings.penalty[1, 0] == gamma
     grow_features(model, [np.arange(5.0)])
-    assert model.trained().settings.anchor.tolist() == [*[gamma] * 7, 0.01 * gamma]
+    assert model.trained().settings.penalty[1].tolist() == [*[gamma] * 7, 0.01 * gamma]

@@ -5,8 +5,8 @@ import numpy as np
 from evolabel.typing import FloatArray
 from naive.memberships import memberships, nearest
 from naive.moments import update_moments
+from naive.paper.rule_distances import fill_regressor
 from naive.rule_changes import create_rule, prune, rule_distances, upkeep
-from naive.rule_distances import fill_regressor
 from naive.slots import NaiveRules, Slot
 from naive.statistics import add_labels, add_partial_labels, learn_regressor
 from naive.structure import is_novel, update_winner_stats

@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.stages.rules.arrays import Settings
 from evolabel.typing import FloatArray
-from naive.rule_distances import degrees
+from naive.paper.rule_distances import degrees
 from naive.slots import Slot, empty_slot
 
 

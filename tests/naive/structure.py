@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings
+from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.loops.structure import MIN_WINNERS, WINNER_WINDOW
 from evolabel.typing import FloatArray
 from naive.slots import NaiveRules, Slot
@@ -36,12 +36,6 @@ def any_inactive(base: NaiveRules) -> bool:
     """Is there a rule to remove?"""
     hungry = [is_inactive(rule, base.seen, base.settings) for rule in base.rules]
     return base.settings.prune_after > 0 and len(base.rules) > 1 and any(hungry)
-
-
-def has_grown(slot: int, rules: RuleArrays, settings: Settings) -> bool:
-    """Among several rules: has this one won `merge_every` samples since it was last compared? 0: never."""
-    won = float(rules.k[slot] - rules.compared[slot])
-    return bool(rules.counters[RULES] > 1 and settings.merge_every > 0 and won >= settings.merge_every)
 
 
 def ward(a: int, b: int, c: FloatArray, variance: FloatArray, k: FloatArray) -> float:

@@ -14,7 +14,7 @@ from evolabel.paper import PaperClassifier
 from evolabel.paper.tuning import shared
 from evolabel.paper.tuning.grid import Grid
 from evolabel.paper.tuning.shared import can_share, separate_answers, shared_answers
-from evolabel.stages.rules.proximal import minimise_all
+from evolabel.paper.rules.proximal import minimise_all
 from evolabel.streams import DriftingStream
 
 POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 50.0)}).consequents

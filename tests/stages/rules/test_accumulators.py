@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from naive.learn import output_rows, solved_weights
-from naive.rule_distances import fill_regressor
+from naive.paper.rule_distances import fill_regressor
 from small_rule_bases import assert_close, learned, make_settings, make_stream, naive_of, slot_of, with_gaps
 
 from evolabel.core.rows import Batch

@@ -7,10 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import structure as naive
-from paper_rule_bases import random_rules
 from small_rule_bases import learned, make_settings, naive_of
 
-from evolabel.stages.rules.arrays import RULES, SEEN
+from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.loops import structure as structure_module
 
 structure = CallableKernels(structure_module)
@@ -50,7 +49,7 @@ def test_is_novel(share, support, C, max_rules, winner_stats):
     """Distances on either side of the bound, so that another bound is noticed."""
     assume(max_rules >= C)
     options, winner_stats = make_settings(3, max_rules=max_rules, novel_z=2.0), np.array(winner_stats)
-    bound = structure.novelty_bound(support, C, winner_stats, options.radius, options)
+    bound = structure.novelty_bound(support, C, winner_stats, options)
     d = share * bound if np.isfinite(bound) else share
     given = d, support, C, winner_stats, options
     assert structure.is_novel(*given) == naive.is_novel(*given) == (share > 1.0 and bool(np.isfinite(bound)))
@@ -79,28 +78,6 @@ def test_starving(seed, later, prune_after, min_support):
     assert structure.any_inactive(base.arrays, options) == naive.any_inactive(twin)
     for a, rule in enumerate(twin.rules, start=1):
         assert structure.is_inactive(a, base.arrays, options) == naive.is_inactive(rule, twin.seen, options)
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(SEEDS, st.integers(1, 4), st.sampled_from([0, 1, 32]))
-def test_has_grown(seed, rules, every):
-    rng = np.random.default_rng(seed)
-    base = random_rules(rng, 3, 2, 4)
-    base.arrays.counters[RULES] = rules
-    base.arrays.compared[1:5] = rng.integers(0, 30, size=4)
-    options = base.settings._replace(merge_every=every)
-    for slot in range(1, 5):
-        expected = naive.has_grown(slot, base.arrays, options)
-        assert structure.has_grown(slot, base.arrays, options) == expected
-
-
-def test_a_rule_has_grown_at_the_very_number():
-    base = random_rules(np.random.default_rng(0), 3, 2, 2)
-    options = base.settings._replace(merge_every=32)
-    base.arrays.k[1], base.arrays.compared[1] = 40.0, 8.0
-    assert structure.has_grown(1, base.arrays, options)
-    base.arrays.k[1] = 39.99
-    assert not structure.has_grown(1, base.arrays, options)
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -8,15 +8,14 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paper_rule_bases import paper_learned
-from small_rule_bases import assert_close, learned, make_settings, make_stream, with_gaps
+from paper_rule_bases import paper_base, paper_learned
+from small_rule_bases import assert_close, learned, make_stream, with_gaps
 
 from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
-from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import MANY_ROWS, SOME_ROWS, answers, weights_of_all
 from evolabel.stages.written_rules.edits import rule_edits
 from evolabel.stages.written_rules.stage import WrittenRules
@@ -26,7 +25,8 @@ ROUNDING = 1e-12
 
 def rotated(seed, rows):
     """A rule base with full covariances."""
-    base = RuleBase(4, 3, make_settings(4, rotated=True))
+    options = {"alpha": 0.0, "beta": 0.0, "parent": "global", "space": "input", "novelty": "deviation"}
+    base = paper_base(4, 3, ridge=20.0, max_rules=5, min_activation=0.03, merging="room", **options)
     base.learn(Batch(*make_stream(seed, rows)))
     return base
 

@@ -115,7 +115,7 @@ def rotated_distances(
     work: Workspace,
     paper: PaperState,
 ) -> None:
-    """Fill D of `work` and J of `paper` for s by one forward substitution per rule; rules too far away get inf early."""
+    """Fill D of `work` and J of `paper` for s by one substitution per rule; rules too far away get inf early."""
     d, lam = s.shape[0], settings.metric[1]
     F, D, J = paper.arrays.F, work.D, paper.work.J
     e, v, missing = paper.work.e, paper.work.x, paper.work.missing
@@ -128,10 +128,7 @@ def rotated_distances(
             e[j] = np.sqrt(lam[j]) * (s[j] - rules.c[a, j])
         # beyond this sum the rule can neither be the nearest nor have a membership that counts
         room = max((best_D + 2.0 * settings.tau * VANISHING) * features, best_J * seen) / scale
-        if complete:
-            total = substitute(F[a], e, 0, p, 0.0, room, v)
-        else:
-            total = marginal_fill(F[a], e, p, missing, v)
+        total = substitute(F[a], e, 0, p, 0.0, room, v) if complete else marginal_fill(F[a], e, p, missing, v)
         D[a] = scale * total / features
         J[a] = D[a]
         if seen > features and total < np.inf:

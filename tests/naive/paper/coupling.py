@@ -1,10 +1,11 @@
-"""Twins of `kernels.coupling`."""
+"""Twins of `paper.rules.loops.coupling` and `stages.rules.loops.label_moments`."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.stages.rules.loops.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
+from evolabel.paper.rules.loops.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
+from evolabel.stages.rules.loops.label_moments import SHRINK
 from evolabel.typing import FloatArray
 
 

@@ -6,10 +6,10 @@ from callable_kernels import CallableKernels
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import descent as naive
+from naive.paper import descent as naive
 from paper_rule_bases import random_factor
 
-from evolabel.stages.rules.loops.paper import descent as descent_module
+from evolabel.paper.rules.loops import descent as descent_module
 
 descent = CallableKernels(descent_module)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rule_bases import random_factor
 
-from evolabel.stages.rules.proximal import Problem, largest_eigenvalue, minimise, soft_threshold
+from evolabel.paper.rules.proximal import Problem, largest_eigenvalue, minimise, soft_threshold
 
 SEEDS = st.integers(0, 10_000)
 

@@ -1,8 +1,8 @@
-"""Twins of `kernels.iteration`."""
+"""Twins of `paper.rules.loops.iteration`."""
 
 import numpy as np
 
-from evolabel.stages.rules.loops.paper.iteration import DIVERGED_ABOVE
+from evolabel.paper.rules.loops.iteration import DIVERGED_ABOVE
 from evolabel.typing import FloatArray
 
 

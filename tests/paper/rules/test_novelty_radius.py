@@ -3,16 +3,21 @@
 import numpy as np
 import pytest
 from callable_kernels import callable_kernel
-from paper_rule_bases import paper_settings
+from paper_rule_bases import paper_base
 from profiles import options_of
 from scipy.special import chdtri
 
 from evolabel.core.rows import Batch
 from evolabel.model.start.batch_phase import initialise
-from evolabel.model.stream_model import StreamModel
-from evolabel.stages.rules.loops import structure
+from evolabel.paper.model import PaperModel
+from evolabel.paper.rules.loops.memberships import bound_of_paper
 
-is_novel = callable_kernel(structure.is_novel)
+bound_of = callable_kernel(bound_of_paper)
+
+
+def is_novel(d, k, C, base):
+    """Whether a sample at mean squared distance `d` from a winner of support `k` is novel among `C` rules."""
+    return d > bound_of(k, C, base.arrays, base.settings.radius, base.settings, base.paper.by_radius)
 
 
 def rules_of_one_gaussian(spread=1.0, **changes):
@@ -21,7 +26,7 @@ def rules_of_one_gaussian(spread=1.0, **changes):
     X, Y = rng.normal(size=(500, 16)), rng.integers(0, 2, size=(500, 2)).astype(float)
     fac = np.sqrt(chdtri(16, 1e-3)) / 16 ** (1.0 / np.sqrt(2.0))  # one of a thousand samples of the cloud lies outside
     options = {"novelty": "paper", "vigilance": fac, "covariance": "full", "prior_count": "2p", "scaling": "standard"}
-    model = StreamModel(16, 2, options_of(max_rules=200, **{**options, **changes}))
+    model = PaperModel(16, 2, options_of(max_rules=200, **{**options, **changes}))
     initialise(model, Batch(X, Y))
     settings = model.settings()
     settings = settings._replace(metric=settings.metric * np.array([[spread], [1.0]]))
@@ -42,15 +47,15 @@ def test_the_literal_initialisation_makes_a_hundred():
 
 @pytest.mark.parametrize(("space", "d"), [("input", 4), ("product", 7)])
 def test_the_radius_of_the_paper(space, d):
-    settings = paper_settings(4, 3, vigilance=0.4, space=space)
+    base = paper_base(4, 3, vigilance=0.4, space=space)
     for k in (1.0, 2.0, 10.0):
         radius = 0.4 * d ** (1.0 / np.sqrt(2.0)) * (1.0 - 1.0 / (k + 1.0)) ** -4.0
         for share, novel in ((1.001, True), (0.999, False)):
-            assert is_novel((share * radius) ** 2 / d, k, 3, np.zeros(3), settings) == novel
+            assert is_novel((share * radius) ** 2 / d, k, 3, base) == novel
 
 
 def test_a_full_rule_base_keeps_to_the_radius_but_one_rule_alone_takes_all():
-    settings = paper_settings(4, 3, max_rules=3)
-    assert is_novel(1e9, 2.0, 3, np.zeros(3), settings)
-    assert not is_novel(0.0, 2.0, 3, np.zeros(3), settings)
-    assert not is_novel(1e9, 2.0, 1, np.zeros(3), settings._replace(max_rules=1))
+    base = paper_base(4, 3, max_rules=3)
+    assert is_novel(1e9, 2.0, 3, base)
+    assert not is_novel(0.0, 2.0, 3, base)
+    assert not is_novel(1e9, 2.0, 1, paper_base(4, 3, max_rules=1))

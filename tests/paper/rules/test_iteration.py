@@ -6,10 +6,10 @@ from callable_kernels import CallableKernels
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import iteration as naive
+from naive.paper import iteration as naive
 from paper_rule_bases import random_factor
 
-from evolabel.stages.rules.loops.paper import iteration as iteration_module
+from evolabel.paper.rules.loops import iteration as iteration_module
 
 iteration = CallableKernels(iteration_module)
 

@@ -7,13 +7,14 @@ from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from naive import rule_distances as naive
 from naive.memberships import memberships
+from naive.paper import rule_distances as naive
 from paper_rule_bases import paper_learned, random_rules, with_missing
 from small_rule_bases import make_stream
 
-from evolabel.stages.rules.loops import memberships as memberships_module
-from evolabel.stages.rules.loops.answer import distance_rows
+from evolabel.paper.rules.loops import memberships as memberships_module
+from evolabel.paper.rules.loops.answer import paper_distance_rows
+from evolabel.stages.rules.loops.memberships import distances
 from evolabel.stages.rules.loops.regressors import fill_regressor
 
 kernels = CallableKernels(memberships_module)
@@ -32,7 +33,7 @@ def weights(rng, p):
 def kernel_distances(s, base, p):
     """D and J of all rules by the compiled kernel."""
     D, J = np.full((2, 1, base.n_rules), np.nan)
-    distance_rows(*base.packed(), s[None], p, np.empty((0, 0)), D, J)
+    paper_distance_rows(base.packed(), base.packed_paper(), s[None], p, np.empty((0, 0)), D, J)
     return D[0], (J if len(s) > p else D)[0]
 
 
@@ -55,7 +56,7 @@ def test_axis_parallel_label_distances(seed, p, K, share):
     s[p:][rng.random(K) < share] = np.nan
     D, J = np.empty(4), np.full(4, np.nan)
     lam = np.append(weights(rng, p), np.ones(K))
-    callable_kernel(memberships_module.distances)(s[:p], 3, c, inv, lam, D)
+    callable_kernel(distances)(s[:p], 3, c, inv, lam, D)
     kernels.add_label_distances(s, p, 3, c, inv, lam, D, J)
     np.testing.assert_allclose(J[1:], naive.add_label_distances(s, c[1:], inv[1:], lam), rtol=1e-10)
 
@@ -67,10 +68,10 @@ def test_distances_are_mahalanobis_in_both_spaces(rotated, seed, p, K, features,
     rng = np.random.default_rng(seed)
     base = random_rules(rng, p, K, 4, temperature=1e6)
     metric = np.stack([base.settings.prior, np.append(weights(rng, p), np.ones(K))])
-    base.settings = base.settings._replace(rotated=rotated, metric=metric)
+    base.settings, base.paper = base.settings._replace(metric=metric), base.paper._replace(rotated=rotated)
     s = np.append(with_missing(rng, rng.normal(size=p), features), with_missing(rng, rng.normal(size=K), labels))
     D, J = kernel_distances(s, base, p)
-    expected_D, expected_J = naive.joint_distances(s, p, base.arrays, base.settings)
+    expected_D, expected_J = naive.joint_distances(s, p, base)
     np.testing.assert_allclose(D, expected_D, rtol=1e-8)
     np.testing.assert_allclose(J, expected_J, rtol=1e-8)
 
@@ -84,12 +85,10 @@ def test_missing_features_leave_the_marginal_distance(seed, p, K):
     seen = ~np.isnan(z)
     _, far = base.memberships(z[None])
     for slot in (1, 2, 3):
-        Sigma = naive.covariance(slot, base.arrays, base.settings)[:p, :p][np.ix_(seen, seen)]
+        Sigma = naive.covariance(slot, base)[:p, :p][np.ix_(seen, seen)]
         e = (z - base.arrays.c[slot, :p])[seen]
         np.testing.assert_allclose(far[0, slot - 1], e @ np.linalg.inv(Sigma) @ e / seen.sum(), rtol=1e-8)
-        np.testing.assert_allclose(
-            base.regressor(z, slot), naive.fill_rotated(z, slot, base.arrays, base.settings), rtol=1e-8, atol=1e-9
-        )
+        np.testing.assert_allclose(base.regressor(z, slot), naive.fill_rotated(z, slot, base), rtol=1e-8, atol=1e-9)
 
 
 @settings(max_examples=10, deadline=None)
@@ -100,7 +99,7 @@ def test_answers_fill_missing_features_with_their_conditional_mean(seed):
     base.arrays.W[1:4] = rng.normal(size=(3, 2, 6))
     z = with_missing(rng, rng.normal(size=5), 0.4)
     (psi,), _ = base.memberships(z[None])
-    filled = [naive.fill_rotated(z, slot, base.arrays, base.settings) for slot in (1, 2, 3)]
+    filled = [naive.fill_rotated(z, slot, base) for slot in (1, 2, 3)]
     expected = sum(psi[a] * base.arrays.W[a + 1] @ filled[a] for a in range(3))
     np.testing.assert_allclose(base.outputs(z[None])[0], expected, rtol=1e-8, atol=1e-9)
 
@@ -114,7 +113,7 @@ def test_abandoning_hopeless_rules_changes_neither_memberships_nor_winner(seed, 
     labels = with_missing(rng, rng.normal(size=K), 0.2)
     s = np.append(rng.normal(size=p), labels) if product else rng.normal(size=p)
     D, J = kernel_distances(s, base, p)
-    expected_D, expected_J = naive.joint_distances(s, p, base.arrays, base.settings)
+    expected_D, expected_J = naive.joint_distances(s, p, base)
     assert np.argmin(D) == np.argmin(expected_D)
     assert np.argmin(J) == np.argmin(expected_J)
     np.testing.assert_allclose(J.min(), expected_J.min(), rtol=1e-8)
@@ -138,7 +137,7 @@ def test_distances_of_a_learned_rule_base():
     for z, y in zip(Z, Y, strict=True):
         s = np.append(z, y)
         D, J = kernel_distances(s, base, 4)
-        expected_D, expected_J = naive.joint_distances(s, 4, base.arrays, base.settings)
+        expected_D, expected_J = naive.joint_distances(s, 4, base)
         near = np.isfinite(D)
         np.testing.assert_allclose(D[near], expected_D[near], rtol=1e-8)
         assert np.argmin(J) == np.argmin(expected_J)

@@ -5,13 +5,13 @@ import copy
 import numpy as np
 import pytest
 from choices import only_quick
-from naive import rule_distances as naive
+from naive.paper import rule_distances as naive
 from paper_rule_bases import paper_base
 from small_rule_bases import assert_close, make_stream, with_gaps
 
 from evolabel.core.rows import Batch
-from evolabel.stages.rules.iterated import accumulate, minimise_all_rules, objective
-from evolabel.stages.rules.proximal import minimise
+from evolabel.paper.rules.iterated import objective
+from evolabel.paper.rules.proximal import minimise
 
 RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0, "merging": "room"}
 
@@ -63,7 +63,7 @@ def test_a_new_rule_starts_with_the_weights_of_the_nearest_rule(space):
     d = base.arrays.c.shape[1]
     for z, y in rows_of(*make_stream(3, 80)):
         if (ahead := newborn(base, z, y)) is not None and base.n_rules:
-            _, J = naive.joint_distances(naive.join(z[0], y[0], 1.0, d), 4, base.arrays, base.settings)
+            _, J = naive.joint_distances(naive.join(z[0], y[0], 1.0, d), 4, base)
             parent = int(np.argmin(J)) + 1
             np.testing.assert_array_equal(ahead.arrays.W[ahead.n_rules], base.arrays.W[parent])
             assert ahead.events[-1].other == base.arrays.identity[parent]
@@ -125,8 +125,8 @@ def test_the_batch_phase_ends_at_the_optimum():
     base = paper_base(ridge=1.0, alpha=0.5, merging="room")
     Z, Y = make_stream(6, 60)
     base.learn(Batch(Z, Y), consequents=False)
-    accumulate(base, Batch(Z, Y))
-    minimise_all_rules(base)
+    base.fit_consequents(Batch(Z, Y))
+    base.finish_batch_phase()
     for slot in range(1, base.n_rules + 1):
         best = minimise(objective(base, slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
         np.testing.assert_allclose(base.arrays.W[slot], best, atol=1e-6)

@@ -2,18 +2,21 @@
 
 import numpy as np
 import pytest
+from callable_kernels import callable_kernel
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paper_rule_bases import paper_base
+from naive.paper import structure as naive
+from paper_rule_bases import learn_spread, new_rule, paper_base, random_rules
 from small_rule_bases import assert_close
 
 from evolabel.core.rows import Batch
-from evolabel.engine.compile import interpreted
-from evolabel.stages.rules import inverses, merging, slots
-from evolabel.stages.rules.arrays import paper_arrays
-from evolabel.stages.rules.loops.moments import update_moments
-from evolabel.stages.rules.loops.paper.coupling import add_label_moments
+from evolabel.paper.rules import merging
+from evolabel.paper.rules.loops import learn
+from evolabel.stages.rules.arrays import RULES
+from evolabel.stages.rules.loops.label_moments import add_label_moments
+
+has_grown = callable_kernel(learn.has_grown)
 
 SEEDS = st.integers(0, 10_000)
 P, K = 4, 3
@@ -23,9 +26,9 @@ def two_rules(first, second, p=P, **changes):
     """A rule base of two rules, each grown from the rows of one array in the space of the antecedents."""
     base = paper_base(p, first.shape[1] - p if first.shape[1] > p else K, **changes)
     for samples in (first, second):
-        slot = slots.create_rule(samples[0], 0, 1.0, base.arrays, base.settings)
+        slot = new_rule(base, samples[0])
         for s in samples[1:]:
-            interpreted(update_moments)(slot, s, 1.0, base.arrays, base.settings, paper_arrays(base.arrays))
+            learn_spread(base, slot, s, 1.0)
     return base
 
 
@@ -49,7 +52,7 @@ def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
     kept = 0 if n >= m else 1
     base.merge(1, 2)
     both = np.vstack([first, second])
-    F = np.tril(base.arrays.F[1])
+    F = np.tril(base.own.F[1])
     assert base.n_rules == 1
     assert base.arrays.identity[1] == kept
     assert base.arrays.k[1] == n + m
@@ -64,26 +67,26 @@ def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
 def test_label_moments_and_statistics_are_pooled_exactly(seed):
     rng = np.random.default_rng(seed)
     base = two_rules(*clouds(seed))
-    a = base.arrays
+    a, own = base.arrays, base.own
     Y, psi = rng.integers(0, 2, size=(30, K)).astype(float), rng.uniform(0.01, 1.0, size=30)
     for slot, part in ((1, slice(0, 12)), (2, slice(12, 30))):
         for y, weight in zip(Y[part], psi[part], strict=True):
-            add_label_moments(y, weight, a.mass[slot], a.ybar[slot], a.Q[slot])
+            add_label_moments(y, weight, own.mass[slot], own.ybar[slot], own.Q[slot])
     a.G[1:3] = rng.normal(size=a.G[1:3].shape)
     for slot in (1, 2):
         R = rng.normal(size=(9, P + 1))
         a.H[slot] = R.T @ R
-        inverses.derive_inverse(slot, a, base.settings)
+        base.derive_inverse(slot)
     H, G = a.H[1] + a.H[2], a.G[1] + a.G[2]
     base.merge(1, 2)
     mean = np.average(Y, axis=0, weights=psi)
-    assert_close(a.mass[1], [psi.sum(), (psi**2).sum()], 1e-12)
-    assert_close(a.ybar[1], mean, 1e-11)
-    assert_close(a.Q[1], (Y - mean).T @ (psi[:, None] * (Y - mean)), 1e-10)
+    assert_close(own.mass[1], [psi.sum(), (psi**2).sum()], 1e-12)
+    assert_close(own.ybar[1], mean, 1e-11)
+    assert_close(own.Q[1], (Y - mean).T @ (psi[:, None] * (Y - mean)), 1e-10)
     assert_close(base.hessian(1), H, 1e-12)
     assert_close(a.G[1], G, 1e-12)
     assert_close(base.inverse(1), np.linalg.inv(H + np.diag(base.settings.penalty[1])), 1e-7)
-    assert a.top[1, 0] == pytest.approx(np.linalg.eigvalsh(H + np.diag(base.settings.penalty[1])).max())
+    assert own.top[1, 0] == pytest.approx(np.linalg.eigvalsh(H + np.diag(base.settings.penalty[1])).max())
 
 
 def with_weights(base, first, second):
@@ -215,11 +218,30 @@ def test_the_stream_unites_rules_of_one_gaussian_only(apart, left):
 def test_rules_are_compared_only_after_they_have_grown():
     first, second = clouds(3, (200, 200), 0.0, P)
     base = two_rules(first, second, space="input", vigilance=10.0)
-    base.arrays.compared[1:3] = base.arrays.k[1:3]
+    base.own.compared[1:3] = base.arrays.k[1:3]
     rows = clouds(3, (400, 1), 0.0, P)[0][200:]
     merged = []
     for i in range(len(rows)):
         base.learn(Batch(rows[i : i + 1], np.zeros((1, K))))
         merged.append(base.n_rules == 1)
     won = merged.index(True) + 1
-    assert base.settings.merge_every <= won < 2 * base.settings.merge_every
+    assert base.paper.merge_every <= won < 2 * base.paper.merge_every
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(SEEDS, st.integers(1, 4), st.sampled_from([0, 1, 32]))
+def test_has_grown(seed, rules, every):
+    rng = np.random.default_rng(seed)
+    base = random_rules(rng, 3, 2, 4)
+    base.arrays.counters[RULES] = rules
+    base.own.compared[1:5] = rng.integers(0, 30, size=4)
+    for slot in range(1, 5):
+        assert has_grown(slot, base.arrays, base.own.compared, every) == naive.has_grown(slot, base, every)
+
+
+def test_a_rule_has_grown_at_the_very_number():
+    base = random_rules(np.random.default_rng(0), 3, 2, 2)
+    base.arrays.k[1], base.own.compared[1] = 40.0, 8.0
+    assert has_grown(1, base.arrays, base.own.compared, 32)
+    base.arrays.k[1] = 39.99
+    assert not has_grown(1, base.arrays, base.own.compared, 32)

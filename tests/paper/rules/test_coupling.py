@@ -7,16 +7,18 @@ from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from naive import coupling as naive
+from naive.paper import coupling as naive
 from paper_rule_bases import paper_base, paper_learned
 from small_rule_bases import assert_close
 
 from evolabel.core.rows import Batch
-from evolabel.stages.rules.iterated import objective
-from evolabel.stages.rules.loops.paper import coupling as coupling_module
-from evolabel.stages.rules.loops.paper.coupling import NONE, PAPER, RIDGE, SHIFTED, SHRINK, SIGNED_LAPLACIAN
+from evolabel.paper.rules.iterated import objective
+from evolabel.paper.rules.loops import coupling as coupling_module
+from evolabel.paper.rules.loops.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
+from evolabel.stages.rules.loops import label_moments as moments_module
+from evolabel.stages.rules.loops.label_moments import SHRINK
 
-coupling = CallableKernels(coupling_module)
+coupling, moments = CallableKernels(coupling_module), CallableKernels(moments_module)
 
 SEEDS = st.integers(0, 10_000)
 CONVEX = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN}
@@ -34,7 +36,7 @@ def moments_of(Y, psi):
     K = Y.shape[1]
     mass, ybar, Q = np.zeros(2), np.zeros(K), np.zeros((K, K))
     for y, weight in zip(Y, psi, strict=True):
-        coupling.add_label_moments(y, weight, mass, ybar, Q)
+        moments.add_label_moments(y, weight, mass, ybar, Q)
     return mass, ybar, Q
 
 
@@ -54,7 +56,7 @@ def test_one_sample_more(seed, K, missing):
     mass, ybar, Q = np.zeros(2), np.zeros(K), np.zeros((K, K))
     for y, weight in zip(Y, psi, strict=True):
         known = naive.add_label_moments(y, weight, known)
-        coupling.add_label_moments(y, weight, mass, ybar, Q)
+        moments.add_label_moments(y, weight, mass, ybar, Q)
         np.testing.assert_allclose(mass, known.mass, rtol=1e-12)
         np.testing.assert_allclose(ybar, known.ybar, rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(Q, known.Q, rtol=1e-10, atol=1e-13)
@@ -74,7 +76,7 @@ def test_incremental_moments_and_correlations_are_those_of_the_batch(seed, K, ro
     np.testing.assert_allclose(np.diag(Q) / mass[0], np.average((Y - mean) ** 2, axis=0, weights=psi), atol=1e-12)
     np.testing.assert_allclose(Q, Q.T, rtol=1e-12, atol=1e-15)
     C = np.empty((K, K))
-    coupling.correlation(Q, mass, False, C)
+    moments.correlation(Q, mass, False, C)
     varies = np.ptp(Y, axis=0) > 0.0
     spread = np.where(varies, np.sqrt(np.diag(covariance)), 1.0)
     expected = np.where(np.outer(varies, varies), covariance / np.outer(spread, spread), 0.0)
@@ -88,7 +90,7 @@ def test_correlation(seed, K, rows, shrink):
     rng = np.random.default_rng(seed)
     mass, _, Q = moments_of(label_rows(rng, rows, K), rng.uniform(0.01, 1.0, size=rows))
     C = np.full((K, K), np.nan)
-    coupling.correlation(Q, mass, shrink, C)
+    moments.correlation(Q, mass, shrink, C)
     np.testing.assert_allclose(C, naive.correlation(Q, mass, shrink), rtol=1e-10, atol=1e-12)
 
 
@@ -96,11 +98,11 @@ def test_labels_that_never_vary_correlate_with_nothing():
     Y = np.array([[0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]])
     mass, _, Q = moments_of(Y, np.full(4, 0.3))
     C = np.empty((4, 4))
-    coupling.correlation(Q, mass, False, C)
+    moments.correlation(Q, mass, False, C)
     expected = np.eye(4)
     expected[2, 3] = expected[3, 2] = -1.0
     np.testing.assert_allclose(C, expected, atol=1e-12)
-    coupling.correlation(Q, mass, True, C)
+    moments.correlation(Q, mass, True, C)
     assert C[2, 3] == pytest.approx(-4.0 / (4.0 + SHRINK))
 
 
@@ -168,5 +170,5 @@ def test_label_moments_of_a_rule_alone_are_those_of_the_weighted_batch():
     base.learn(Batch(Z, Y, weights=weights))
     mean = np.average(Y, axis=0, weights=weights)
     assert base.n_rules == 1
-    assert_close(base.arrays.ybar[1], mean, 1e-10)
-    assert_close(base.arrays.Q[1], (Y - mean).T @ (weights[:, None] * (Y - mean)), 1e-10)
+    assert_close(base.own.ybar[1], mean, 1e-10)
+    assert_close(base.own.Q[1], (Y - mean).T @ (weights[:, None] * (Y - mean)), 1e-10)

@@ -7,16 +7,13 @@ from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import moments as naive_moments
-from naive import rotated as naive
-from naive import rule_distances as naive_distances
-from paper_rule_bases import paper_base, random_factor, with_missing
+from naive.paper import rotated as naive
+from naive.paper import rule_distances as naive_distances
+from paper_rule_bases import learn_spread, paper_base, random_factor, with_missing
 from small_rule_bases import assert_close
 
-from evolabel.engine.compile import interpreted
-from evolabel.stages.rules.arrays import paper_arrays
-from evolabel.stages.rules.loops.moments import rotate, update_moments
-from evolabel.stages.rules.loops.paper import rotated as rotated_module
-from evolabel.stages.rules.loops.paper.rotated import degrees
+from evolabel.paper.rules.loops import rotated as rotated_module
+from evolabel.paper.rules.loops.rotated import degrees, rotate
 
 rotated = CallableKernels(rotated_module)
 
@@ -105,7 +102,7 @@ def test_a_sample_rotates_the_scatter(seed, d, k, weight, share):
 
 def learn_by_hand(base, S, weights):
     for s, weight in zip(S, weights, strict=True):
-        interpreted(update_moments)(1, s, weight, base.arrays, base.settings, paper_arrays(base.arrays))
+        learn_spread(base, 1, s, weight)
 
 
 def pooled(base, S, weights):
@@ -122,17 +119,17 @@ def pooled(base, S, weights):
 def test_factor_and_marginal_are_those_of_the_batch(seed, p, K, rows):
     rng = np.random.default_rng(seed)
     base = paper_base(p, K)
-    base.arrays.F[1] = np.diag(np.sqrt(base.settings.prior_count * base.settings.prior))
+    base.own.F[1] = np.diag(np.sqrt(base.settings.prior_count * base.settings.prior))
     S, weights = rng.normal(size=(rows, p + K)) @ rng.normal(size=(p + K, p + K)), rng.uniform(0.5, 2.0, size=rows)
     learn_by_hand(base, S, weights)
     Sigma = pooled(base, S, weights)
     scale = degrees(float(base.arrays.k[1]), base.settings.prior_count)
-    F = np.tril(base.arrays.F[1]) / np.sqrt(scale)
+    F = np.tril(base.own.F[1]) / np.sqrt(scale)
     assert_close(F @ F.T, Sigma, 1e-10)
     assert_close(F[:p, :p], np.linalg.cholesky(Sigma[:p, :p]), 1e-9)
     e, v = rng.normal(size=p + K), np.empty(p + K)
-    marginal = rotated.substitute(base.arrays.F[1], e, 0, p, 0.0, np.inf, v)
-    joint = rotated.substitute(base.arrays.F[1], e, p, p + K, marginal, np.inf, v)
+    marginal = rotated.substitute(base.own.F[1], e, 0, p, 0.0, np.inf, v)
+    joint = rotated.substitute(base.own.F[1], e, p, p + K, marginal, np.inf, v)
     np.testing.assert_allclose(scale * marginal, e[:p] @ np.linalg.inv(Sigma[:p, :p]) @ e[:p], rtol=1e-8)
     np.testing.assert_allclose(scale * joint, e @ np.linalg.inv(Sigma) @ e, rtol=1e-8)
 
@@ -142,12 +139,12 @@ def test_factor_and_marginal_are_those_of_the_batch(seed, p, K, rows):
 def test_the_factor_is_the_covariance_after_100_000_updates():
     rng, p, K = np.random.default_rng(5), 6, 3
     base = paper_base(p, K)
-    base.arrays.F[1] = np.diag(np.sqrt(base.settings.prior_count * base.settings.prior))
+    base.own.F[1] = np.diag(np.sqrt(base.settings.prior_count * base.settings.prior))
     S = rng.normal(size=(100_000, p + K)) @ rng.normal(size=(p + K, p + K)) + 3.0
     weights = rng.uniform(0.5, 2.0, size=len(S))
     learn_by_hand(base, S, weights)
     Sigma = pooled(base, S, weights)
-    F = np.tril(base.arrays.F[1]) / np.sqrt(degrees(float(base.arrays.k[1]), base.settings.prior_count))
+    F = np.tril(base.own.F[1]) / np.sqrt(degrees(float(base.arrays.k[1]), base.settings.prior_count))
     assert_close(F @ F.T, Sigma, 1e-9)
     assert_close(F[:p, :p], np.linalg.cholesky(Sigma[:p, :p]), 1e-9)
 

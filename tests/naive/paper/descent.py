@@ -3,7 +3,7 @@
 import numpy as np
 
 from evolabel.typing import FloatArray
-from naive.iteration import soft
+from naive.paper.iteration import soft
 
 
 def add_rows(C: FloatArray, A: FloatArray, out: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from paper_rule_bases import paper_base
 from small_rule_bases import make_stream, with_gaps
 
 from evolabel.core.rows import Batch
-from evolabel.stages.rules.iterated import accumulate, minimise_all_rules, objective
+from evolabel.paper.rules.iterated import objective
 
 CASES = {
     "none": {"coupling": "none"},
@@ -38,7 +38,7 @@ def test_the_bound_covers_the_hessian_after_every_sample(name):
         base.learn(Batch(Z[row], Y[row], weights=weights[row]))
         for slot in range(1, base.n_rules + 1):
             norm = norm_of_hessian(base, slot)
-            assert base.arrays.top[slot, 0] + base.settings.beta >= norm * (1.0 - 1e-12)
+            assert base.own.top[slot, 0] + base.paper.beta >= norm * (1.0 - 1e-12)
             assert objective(base, slot).lipschitz() >= norm * (1.0 - 1e-12)
     assert base.n_rules > 1
 
@@ -48,15 +48,15 @@ def test_the_bound_is_not_much_too_large():
     base.learn(Batch(*make_stream(5, 200)))
     for slot in range(1, base.n_rules + 1):
         exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()
-        assert base.arrays.top[slot, 0] <= 2.0 * exact
+        assert base.own.top[slot, 0] <= 2.0 * exact
 
 
 def test_the_batch_phase_leaves_exact_bounds():
     base = paper_base(beta=3.0)
     Z, Y = make_stream(5, 80)
     base.learn(Batch(Z, Y), consequents=False)
-    accumulate(base, Batch(Z, Y))
-    minimise_all_rules(base)
+    base.fit_consequents(Batch(Z, Y))
+    base.finish_batch_phase()
     for slot in range(1, base.n_rules + 1):
         exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()
-        assert base.arrays.top[slot, 0] == pytest.approx(exact)
+        assert base.own.top[slot, 0] == pytest.approx(exact)

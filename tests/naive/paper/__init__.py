@@ -1,0 +1,1 @@
+"""Naive versions of the loops of `paper.rules`."""
