@@ -60,7 +60,7 @@ def random_rules(rng, p, K, count, label_blocks=True, **changes):
     a.k[1 : count + 1] = rng.integers(1, 60, size=count)
     for slot in range(1, count + 1):
         base.own.F[slot] = np.sqrt(base.settings.prior_count + a.k[slot]) * random_factor(rng, d)
-        a.inv[slot] = (base.settings.prior_count + a.k[slot] - 1.0) / np.diag(a.F[slot] @ base.own.F[slot].T)
+        a.inv[slot] = (base.settings.prior_count + a.k[slot] - 1.0) / np.diag(base.own.F[slot] @ base.own.F[slot].T)
     a.identity[1 : count + 1] = np.arange(count)
     a.counters[:] = count, 100, count
     return base

@@ -74,7 +74,7 @@ def test_a_feature_that_is_seldom_seen_keeps_its_spread():
     X[rng.random(600) < 0.9, 2] = np.nan
     clf = classifier_of(covariance="full", max_rules=1, scaling="standard").fit(X, rng.random((600, 1)) < 0.5)
     rules = clf.inner.any_model.trained()
-    F = np.tril(rules.arrays.F[1])
+    F = np.tril(rules.own.F[1])
     variance = np.diag(F @ F.T) / (rules.settings.prior_count + rules.arrays.k[1] - 1.0)
     np.testing.assert_allclose(variance, 1.0, atol=0.2)
 

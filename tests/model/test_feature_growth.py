@@ -55,9 +55,10 @@ def statistics_of(model):
     rules = model.trained()
     used = range(rules.n_rules + 1)
     whole = {"H": [rules.hessian(a) for a in used], "P": [rules.inverse(a) for a in used]}
-    whole |= {"F F'": [F @ F.T for F in np.tril(rules.arrays.F[: len(used)])]}
-    names = [name for name in PER_SLOT if name not in ("H", "P", "F", "n_pending", "pending_H", "pending_P", "top")]
-    plain = {name: getattr(rules.arrays, name)[: len(used)] for name in names}
+    factors = rules.by_slot.get("F", np.empty((0, 0, 0)))
+    whole |= {"F F'": [F @ F.T for F in np.tril(factors[: len(used)])]}
+    leave_out = ("H", "P", "F", "n_pending", "pending_H", "pending_P", "top")
+    plain = {name: array[: len(used)] for name, array in rules.by_slot.items() if name not in leave_out}
     shared = {"counters": rules.arrays.counters, "winner_stats": rules.arrays.winner_stats}
     return {name: np.array(value) for name, value in {**whole, **plain, **shared}.items()}
 

@@ -16,6 +16,7 @@ from evolabel.active import ActiveLearner
 from evolabel.active.selection import SELECTORS
 from evolabel.classifier.storage import classifier_bytes
 from evolabel.paper import PaperClassifier
+from evolabel.paper.rules.arrays import PaperArrays
 from evolabel.persistence.model_file import read_model_bytes
 from evolabel.persistence.schemas import SCHEMA
 from evolabel.stages.rules.slots import PER_SLOT
@@ -26,6 +27,7 @@ NAMES = [f"x{i}" for i in range(P)], [f"y{k}" for k in range(K)]
 _ROWS_FIRST = re.compile(
     r"(rules|written|change|warm_up|decisions|active\.(selector|unlabelled|context))\.|thresholds\.(X|Y|F|weights|rows)$"
 )
+_BY_SLOT = {*PER_SLOT, *PaperArrays._fields}
 _OPEN = {"names", "written", "reasons"}  # facts whose keys are those of users or of the stream
 
 
@@ -84,7 +86,7 @@ def lines():
 
 def _array(name, array):
     shape = [str(n) for n in array.shape]
-    if _ROWS_FIRST.match(name) and shape and (name.removeprefix("rules.") in PER_SLOT or "rules." not in name):
+    if _ROWS_FIRST.match(name) and shape and (name.removeprefix("rules.") in _BY_SLOT or "rules." not in name):
         shape[0] = "n"
     name = re.sub(r"[.]scores[.].*", ".scores.CRITERION", re.sub(r"[.][0-9]+[.]", ".N.", name))
     return f"array {name} {array.dtype} ({', '.join(shape)})"

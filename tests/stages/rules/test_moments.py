@@ -55,7 +55,7 @@ def test_absorb_moves_one_slot_by_one_sample(data, most):
     z, weight = data.draw(vector(base.arrays.c.shape[1], MISSING)), data.draw(st.floats(1e-3, 1e3))
     other, expected = slot_of(base.arrays, 2), slot_of(base.arrays, 1)
     naive.update_moments(expected, z, weight, 17, most)
-    interpreted(moments_module.update_moments)(1, z, weight, base.arrays, base.settings, None)
+    interpreted(moments_module.update_moments)(1, z, weight, base.arrays, base.settings)
     got = slot_of(base.arrays, 1)
     for name in ("c", "n", "k", "last_won"):
         np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-11, atol=1e-11, err_msg=name)
@@ -99,7 +99,7 @@ def test_a_centre_follows_samples_that_move_where_counts_are_bounded():
     for base in bases:
         for i in range(1000):
             z = np.array([0.0 if i < 800 else 3.0])
-            interpreted(moments_module.update_moments)(1, z, 1.0, base.arrays, base.settings, None)
+            interpreted(moments_module.update_moments)(1, z, 1.0, base.arrays, base.settings)
     held, following = (float(base.arrays.c[1, 0]) for base in bases)
     assert held < 0.7
     assert following > 2.9
@@ -110,7 +110,7 @@ def test_a_centre_follows_samples_that_move_where_counts_are_bounded():
 def test_absorbing_samples_gives_their_weighted_mean_and_scatter(Z, weights):
     base = RuleBase(3, 1, make_settings(3))
     for z, weight in zip(Z, weights, strict=True):
-        interpreted(moments_module.update_moments)(1, z, weight, base.arrays, base.settings, None)
+        interpreted(moments_module.update_moments)(1, z, weight, base.arrays, base.settings)
     mean = np.average(Z, axis=0, weights=weights)
     np.testing.assert_allclose(base.arrays.c[1], mean, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(base.arrays.M[1], weights @ (Z - mean) ** 2, rtol=1e-10, atol=1e-8)
