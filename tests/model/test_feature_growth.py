@@ -16,7 +16,6 @@ from evolabel.model.growth import grow_features, joined, keep_features
 from evolabel.model.storage.snapshot import put_together, take_apart
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.settings import kernel_settings
-from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.scaling.stage import fit_scaler
 from evolabel.streams import DriftingStream
 

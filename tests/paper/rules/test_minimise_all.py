@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_proximal import kronecker_hessian, make_problem
 
-from evolabel.paper.rules.proximal import minimise, minimise_all, without_l1
 from evolabel.paper.rules import proximal
+from evolabel.paper.rules.proximal import minimise, minimise_all, without_l1
 
 SEEDS = st.integers(0, 10_000)
 ALPHAS = np.array([0.0, 0.0, 0.05, 0.5, 5.0])

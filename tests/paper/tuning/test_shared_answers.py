@@ -11,10 +11,10 @@ from sklearn.base import clone
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.model.start import batch_phase
 from evolabel.paper import PaperClassifier
+from evolabel.paper.rules.proximal import minimise_all
 from evolabel.paper.tuning import shared
 from evolabel.paper.tuning.grid import Grid
 from evolabel.paper.tuning.shared import can_share, separate_answers, shared_answers
-from evolabel.paper.rules.proximal import minimise_all
 from evolabel.streams import DriftingStream
 
 POINTS = Grid.of({"alpha": (0.0, 0.1, 2.0), "beta": (0.0, 50.0)}).consequents
