@@ -29,6 +29,7 @@ from evolabel.paper.rules.rule_state import PaperRuleState
 from evolabel.stages.rules import slots
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RuleArrays, Settings
 from evolabel.stages.rules.label_rates import blend
+from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import Arrays, FloatArray, IntArray
 
@@ -296,7 +297,7 @@ class PaperRules(PaperRuleState, RuleBase):
             self.set_scatter(slot, np.outer(stretch, stretch) * self.scatter(slot), settings)
         super().translate(slot, stretch, shift, settings)
 
-    def leave_labels(self, slot: int, labels: IntArray, part: FloatArray, W: FloatArray, known: RuleBase) -> None:
+    def leave_labels(self, slot: int, labels: IntArray, part: FloatArray, W: FloatArray, known: RuleState) -> None:
         """Let only a `part` of the samples of `slot` count for each of the `labels`, and the weights `W` for the rest.
 
         Means of labels and centres in the product space follow from `W` and from the rules `known` that it is of.
