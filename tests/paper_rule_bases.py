@@ -7,7 +7,7 @@ from evolabel.core.rows import Batch
 from evolabel.engine.compile import interpreted
 from evolabel.paper.options import PaperOptions
 from evolabel.paper.rules.loops.rotated import rotate
-from evolabel.paper.rules.settings import novelty_radius, paper_settings, shared_settings
+from evolabel.paper.rules.settings import literal_settings, novelty_radius, shared_settings
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.stages.rules.loops.moments import update_moments
 
@@ -16,13 +16,13 @@ def paper_base(p=4, K=3, ridge=1e-3, **changes):
     """A rule base of the paper's profile, single options changed, that has learned nothing."""
     options = PaperOptions(**changes).check()
     settings = shared_settings(options, p, K, np.ones(p), ridge)
-    return PaperRules(p, K, settings, paper_settings(options), input_radius=novelty_radius(options, p))
+    return PaperRules(p, K, settings, literal_settings(options), input_radius=novelty_radius(options, p))
 
 
 def new_rule(base, s):
     """Add a rule at the sample `s` of `base`, and return its slot."""
     slot = base.n_rules + 1
-    base.clear(slot)
+    base.contents.clear(slot)
     base.arrays.identity[slot] = base.new_number()
     base.arrays.counters[0] = slot
     learn_spread(base, slot, s, 1.0)

@@ -99,7 +99,7 @@ def test_a_dead_rule_is_dropped_and_the_others_keep_theirs_in_their_new_slots(sa
     rules = model.trained()
     before = dict(zip(rules.arrays.identity[1:].tolist(), matrices(moments, model)[1:], strict=False))
     dead = int(rules.arrays.identity[2])
-    rules.free_slot(2)
+    rules.contents.free(2)
     living = rules.arrays.identity[1 : rules.n_rules + 1].tolist()
     assert dead not in living
     for identity, M in zip(living, matrices(moments, model)[1:], strict=True):

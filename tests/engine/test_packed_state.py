@@ -28,7 +28,7 @@ def test_raw_rows_are_scaled_and_learned():
     scaled, raw = learned(0, **CALM), learned(0, **CALM)
     outs, Z = (np.zeros(Y.shape), np.zeros(Y.shape)), scaler.transform(X)
     raw.learn_raw(Batch(X, Y, outputs=outs[0]), scaler)
-    assert learn_alone(scaled.packed(), Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (
+    assert learn_alone(scaled.packed, Z, Y, NOTHING, NO_ROWS, 1.0, True, True, False, outs[1]) == (
         50,
         DONE,
     )
@@ -39,22 +39,22 @@ def test_raw_rows_are_scaled_and_learned():
 def test_a_copy_learns_in_its_own_arrays():
     base = learned(0)
     before = copy.deepcopy(base.arrays)
-    base.packed()
+    assert base.packed is not None
     copy.deepcopy(base).learn(Batch(*make_stream(3, rows=40)))
-    copy.copy(base).packed()
+    assert copy.copy(base).packed is not None
     assert all(np.array_equal(a, b) for a, b in zip(base.arrays, before, strict=True))
 
 
 def test_the_packed_state_follows_growth_and_new_settings():
     base = RuleBase(4, 3, make_settings(4, max_rules=100, radius=0.02))
-    first = base.packed()
-    assert base.packed() is first
+    first = base.packed
+    assert base.packed is first
     base.learn(Batch(*make_stream(4, rows=200)))  # more rules than there was room for
     assert len(base.arrays.c) > 33
-    second = base.packed()
+    second = base.packed
     assert second is not first
     base.settings = base.settings._replace(radius=1e9)
-    assert base.packed() is not second
+    assert base.packed is not second
     rules = base.n_rules
     base.learn(Batch(make_stream(5, rows=20)[0] * 9, make_stream(5, rows=20)[1]))
     assert base.n_rules == rules

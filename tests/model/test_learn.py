@@ -124,7 +124,7 @@ def test_why_the_loop_comes_back():
         tried.settings = settings
         flags = {"structure": True, "consequents": True, "born": False}
         return learn_module.learn_alone(
-            tried.packed(), Z[:rows], Y[:rows], NOTHING, NO_ROWS, 1.0, *flags.values(), NO_ROWS
+            tried.packed, Z[:rows], Y[:rows], NOTHING, NO_ROWS, 1.0, *flags.values(), NO_ROWS
         )
 
     calm = base.settings._replace(radius=1e9, upkeep_every=10**6, max_rules=30)

@@ -805,8 +805,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
                 n_labels, exclusive = targets.steps(batch.Y, 0)[0][1], isinstance(targets, ClassCodes)
                 self._state.model = self.inner.new_model(batch.X.shape[1], n_labels, exclusive=exclusive)
             elif targets.size > self._state.model.n_labels:
-                model = self._state.model
-                model.check_memory(batch.X.shape[1], targets.size, model.options)
+                self.inner.check_memory(batch.X.shape[1], targets.size, self._state.model.options)
         self._state.targets = targets
         return batch
 

@@ -34,6 +34,7 @@ from evolabel.model.start.first_model import FEWEST_ROWS
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.protocols import Model
+from evolabel.stages.rules.memory_need import check_memory
 from evolabel.stages.rules.stage import moving_antecedents_by
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
@@ -172,9 +173,10 @@ class ClassifierInner:
         options = self.options()
         return self.model_class(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
 
-    def check_memory(self, n_features: int, n_labels: int) -> None:
-        """Raise OutOfMemoryError if a model of `n_features` and `n_labels` does not fit into memory."""
-        self.model_class.check_memory(n_features, n_labels, self.options())
+    def check_memory(self, n_features: int, n_labels: int, options: Options | None = None) -> None:
+        """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
+        need = self.model_class.rule_kind.memory_need
+        check_memory(n_features, n_labels, options or self.options(), need)
 
     def begin(self, model: StreamModel, columns: ColumnCoding | None, targets: Targets) -> None:
         """Make `model` the model of an unfitted classifier, with these `columns`, if they have names, and `targets`."""

@@ -33,4 +33,4 @@ def check_novelty(model: Model, distances: FloatArray) -> NoveltyCheck:
 
 def novelty_borders(model: Model) -> FloatArray:
     """Return the mean squared distance beyond which a sample is novel, for each rule of `model`; inf: never."""
-    return model.trained().novelty_bounds()
+    return model.trained().novelty_bounds

@@ -50,7 +50,7 @@ def rows_of_slots(model: Model, slots: IntArray, rng: np.random.Generator) -> Fl
     rows = rng.normal(size=(len(slots), p))
     for slot in np.unique(slots):
         mine = slots == slot
-        rows[mine] = rules.arrays.c[slot, :p] + rows[mine] @ rules.root_of_samples(int(slot)).T
+        rows[mine] = rules.arrays.c[slot, :p] + rows[mine] @ rules.shape(int(slot)).root_of_samples.T
     return np.clip(rows, scaler.low, scaler.high)
 
 
@@ -219,7 +219,7 @@ def prefix_distances(model: Model, Z: FloatArray, order: IntArray) -> FloatArray
     rules, p = model.trained(), model.n_features
     importance, out = rules.settings.importance, np.empty((len(Z), rules.n_rules, p))
     for i, mine in enumerate(order):
-        out[:, i] = np.cumsum(rules.squares_in_order(i + 1, Z, mine), axis=1) / np.cumsum(importance[mine])
+        out[:, i] = np.cumsum(rules.shape(i + 1).squares_in_order(Z, mine), axis=1) / np.cumsum(importance[mine])
     return out
 
 

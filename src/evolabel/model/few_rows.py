@@ -44,7 +44,7 @@ def answer_few_rows(
     packed_trees = None if trees is None else trees.packed
     scratch = Z, fast, np.empty((n, p + 1))
     knots = model.scaler.knots
-    _answer_few(rules.packed(), members, packed_trees, knots, W, moments, terms, scratch, X, read, f, psi, D)
+    _answer_few(rules.packed, members, packed_trees, knots, W, moments, terms, scratch, X, read, f, psi, D)
     rows = Rows(X, outputs=f)
     rows.read = X if members is None else read
     for stage in refiners(model):

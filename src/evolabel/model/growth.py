@@ -43,7 +43,7 @@ def keep_features(model: Model, kept: IntArray) -> None:
     _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
     rules = model.trained()
     for slot in range(rules.n_rules + 1):
-        rules.upkeep(slot)
+        rules.contents.upkeep(slot)
     derive_inverses(model.drift.with_sums)
 
 
@@ -66,7 +66,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     if blocks_differ:
         drift.fade_to_present()
     changed = model.start_rules(scaler, settings)
-    changed.take_features(rules, kept)
+    changed.contents.take_features(rules, kept)
     model.drift.take_features(drift, kept)
     if blocks_differ:
         model.drift.restart_blocks()

@@ -21,7 +21,7 @@ from evolabel.errors import DataError
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
-from evolabel.stages.rules.arrays import SEEN, Settings
+from evolabel.stages.rules.arrays import RULES, SEEN, Settings
 from evolabel.stages.rules.label_rates import blend
 from evolabel.stages.rules.loops.moments import derive_inverse_variance, pool_moments
 from evolabel.stages.rules.rule_state import RuleState
@@ -83,7 +83,7 @@ def merge(
     drift.merge(theirs_drift)
     _add_whole_stream(drift, theirs_drift)
     for slot in range(1, other.n_rules + 1):
-        rules.add_copy(other, slot)
+        _add_copy(rules, other, slot)
     rules.shrink_to(rules.settings.max_rules)
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
@@ -98,6 +98,17 @@ def merge(
     if united.decisions is not None:
         united.decisions.add(theirs.decisions, columns)
     return united
+
+
+def _add_copy(rules: RuleBase, other: RuleBase, slot: int) -> None:
+    """Add a copy of the rule in `slot` of `other`, of the same widths, to `rules`, under a new identity."""
+    rules.reserve(rules.n_rules + 1)
+    target = rules.n_rules + 1
+    rules.arrays.counters[RULES] = target
+    rules.contents.set_slots(np.array([target]), {name: array[[slot]] for name, array in other.by_slot.items()})
+    identity = rules.arrays.identity[target] = rules.new_number()
+    rules.rule_names.add(int(identity), other.rule_names.names.get(int(other.arrays.identity[slot])))
+    rules.log("joined", int(identity), None)
 
 
 def _annotated(model: StreamModel, n_labels: int, columns: list[int] | None) -> FloatArray:
@@ -132,7 +143,7 @@ def _leave_to(known: NoDrift, part: FloatArray, left: NoDrift) -> None:
     for slot, W in enumerate(weights):
         for own, member in zip(of_sums, left.with_sums, strict=True):
             blend(member.arrays.G[slot], labels, kept, own[slot] @ member.hessian(slot))
-        other.leave_labels(slot, labels, kept, W, known.rules)
+        other.contents.leave_labels(slot, labels, kept, W, known.rules)
 
 
 def _weights_at(known: RuleBase, member: NoDrift | RuleState, labels: IntArray, other: RuleBase) -> FloatArray:
@@ -165,7 +176,7 @@ def place_labels(drift: NoDrift, n_labels: int, columns: list[int]) -> None:
         rules.grow_labels(n_labels)
         drift.grow_labels(known, n_labels)
     order = np.argsort(columns + [c for c in range(n_labels) if c not in set(columns)])
-    rules.reorder_labels(order)
+    rules.contents.reorder_labels(order)
     drift.reorder_labels(order)
 
 
@@ -206,7 +217,7 @@ def translate(drift: NoDrift, a: FloatArray, b: FloatArray, settings: Settings) 
             member.derive_inverse(slot, settings)
         if arrays.W.shape[1]:
             arrays.W[slot] = np.linalg.lstsq(A.T, arrays.W[slot].T, rcond=None)[0].T
-        rules.translate(slot, a, b, settings)
+        rules.contents.translate(slot, a, b, settings)
     rules.settings = settings
 
 

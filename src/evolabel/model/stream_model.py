@@ -8,7 +8,7 @@ import copy
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -35,11 +35,9 @@ from evolabel.stages.drift.stage import Drift, NoDrift
 from evolabel.stages.protocols import Watcher
 from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
-from evolabel.stages.rules.file_checks import RuleChecks
+from evolabel.stages.rules.kind import RuleKind
 from evolabel.stages.rules.label_rates import label_shares
-from evolabel.stages.rules.memory_need import check_memory
 from evolabel.stages.rules.rule_state import derive_inverses
-from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments
 from evolabel.stages.scaling.stage import Scaler
@@ -74,6 +72,8 @@ class StreamModel:
     watchers : sequence of Watcher
         Refiners that learn from the batch phase only; their user copies them.
     """
+
+    rule_kind: ClassVar[RuleKind] = RuleKind()
 
     def __init__(
         self,
@@ -140,8 +140,8 @@ class StreamModel:
 
     def settings_for(self, scaler: Scaler) -> Settings:
         """Return the settings of the kernels for the features of another `scaler`."""
-        p = len(scaler.used)
-        return kernel_settings(self.options, p, scaler.prior, self.ridge, local_ridge=self.local_ridge)
+        sizes, ridges = (len(scaler.used), self.n_labels), (self.ridge, self.local_ridge)
+        return self.rule_kind.settings(self.options, *sizes, scaler.prior, ridges)
 
     def start_rules(self, scaler: Scaler, settings: Settings, stored: Arrays | None = None) -> RuleBase:
         """Set the rules to `stored` arrays (None: no rules), for rows that `scaler` scales, and return them.
@@ -149,22 +149,10 @@ class StreamModel:
         The members that follow drift beside them, if `settings` ask for any, have learned nothing.
         """
         self.scaler = scaler
-        self.rules = rules = self.new_rules(settings, len(scaler.used), stored)
+        sizes = len(scaler.used), self.n_labels
+        self.rules = rules = self.rule_kind.rules(self.options, *sizes, settings, stored)
         self._drift = Drift(rules, scaler) if settings.memory else NoDrift(rules)
         return rules
-
-    def new_rules(self, settings: Settings, n_features: int, stored: Arrays | None) -> RuleBase:
-        """Return the rules of `stored` arrays (None: no rules) with `settings` and `n_features`."""
-        return RuleBase(n_features, self.n_labels, settings, stored)
-
-    def rule_checks(self, settings: Settings) -> RuleChecks:
-        """Return the checks of stored rules with these `settings`."""
-        return RuleChecks(self.n_features, self.n_labels, settings)
-
-    @classmethod
-    def check_memory(cls, n_features: int, n_labels: int, options: Options) -> None:
-        """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
-        check_memory(n_features, n_labels, options)
 
     def new_thresholds(self) -> ThresholdRules | None:
         """Return threshold rules that have learned nothing; None where the options leave them out."""

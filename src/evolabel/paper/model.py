@@ -1,6 +1,6 @@
 """`PaperModel`: the stream model of the paper's formulas. Its rules are `PaperRules`, without drift beside them."""
 
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,14 +10,11 @@ from evolabel.model.few_rows import FewAnswers
 from evolabel.model.start.cold_start import WarmUp
 from evolabel.model.stream_model import StreamModel
 from evolabel.paper.options import PaperOptions
-from evolabel.paper.rules.file_checks import PaperRuleChecks
-from evolabel.paper.rules.settings import novelty_radius, paper_memory_need, paper_settings, shared_settings
+from evolabel.paper.rules.kind import PaperRuleKind
 from evolabel.paper.rules.stage import PaperRules
-from evolabel.stages.rules.arrays import Settings
-from evolabel.stages.rules.memory_need import check_memory
+from evolabel.stages.rules.kind import RuleKind
 from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
-from evolabel.stages.scaling.stage import Scaler
-from evolabel.typing import Arrays, FloatArray
+from evolabel.typing import FloatArray
 
 
 class PaperModel(StreamModel):
@@ -28,6 +25,7 @@ class PaperModel(StreamModel):
 
     options: PaperOptions
     rules: PaperRules | None
+    rule_kind: ClassVar[RuleKind] = PaperRuleKind()
 
     def trained(self) -> PaperRules:
         """Return the rule base; only to be called once the batch phase has run. StateError if weights diverged."""
@@ -38,26 +36,6 @@ class PaperModel(StreamModel):
                 'the rule weights have diverged; call fit again with lipschitz="safe" and coupling other than "paper"'
             )
         return rules
-
-    def settings_for(self, scaler: Scaler) -> Settings:
-        """Return the settings that all kernels read, for the features of another `scaler`."""
-        sizes = len(scaler.used), self.n_labels
-        return shared_settings(self.options, *sizes, scaler.prior, self.ridge, local_ridge=self.local_ridge)
-
-    def new_rules(self, settings: Settings, n_features: int, stored: Arrays | None) -> PaperRules:
-        """Return the rules of `stored` arrays (None: no rules) with `settings` and `n_features`."""
-        radius = novelty_radius(self.options, n_features)
-        own = paper_settings(self.options)
-        return PaperRules(n_features, self.n_labels, settings, own, input_radius=radius, stored=stored)
-
-    def rule_checks(self, settings: Settings) -> PaperRuleChecks:
-        """Return the checks of stored rules with these `settings`."""
-        return PaperRuleChecks(self.n_features, self.n_labels, settings, paper_settings(self.options))
-
-    @classmethod
-    def check_memory(cls, n_features: int, n_labels: int, options: Any) -> None:
-        """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
-        check_memory(n_features, n_labels, options, paper_memory_need)
 
     @property
     def answers_early(self) -> bool:

@@ -9,7 +9,7 @@ from paper_rule_bases import paper_base
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rows import Batch
 from evolabel.errors import DivergenceError
-from evolabel.paper.rules.settings import paper_settings
+from evolabel.paper.rules.settings import literal_settings
 
 SAFE = {"coupling": "signed_laplacian", "lipschitz": "safe"}
 
@@ -100,6 +100,6 @@ def test_the_classifier_stops_in_the_stream():
     clf = EvolvingFuzzyClassifier.paper(vigilance=1e6).fit(X[:30], Y[:30])
     literal = clf.set_params(lipschitz="paper").sibling()
     literal.inner.any_model.options = clf.inner.options()
-    literal.inner.any_model.rules.paper = paper_settings(clf.inner.options())
+    literal.inner.any_model.rules.paper = literal_settings(clf.inner.options())
     with pytest.raises(DivergenceError, match="at sample"):
         literal.partial_fit(X, Y)

@@ -11,6 +11,7 @@ from small_rule_bases import assert_close, make_stream, with_gaps
 
 from evolabel.core.rows import Batch
 from evolabel.paper.rules.iterated import objective
+from evolabel.paper.rules.kind import PaperRuleKind
 from evolabel.paper.rules.proximal import minimise
 
 RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0, "merging": "room"}
@@ -125,8 +126,9 @@ def test_the_batch_phase_ends_at_the_optimum():
     base = paper_base(ridge=1.0, alpha=0.5, merging="room")
     Z, Y = make_stream(6, 60)
     base.learn(Batch(Z, Y), consequents=False)
-    base.fit_consequents(Batch(Z, Y))
-    base.finish_batch_phase()
+    kind = PaperRuleKind()
+    kind.fit_consequents(base, Batch(Z, Y))
+    kind.finish(base)
     for slot in range(1, base.n_rules + 1):
         best = minimise(objective(base, slot), np.zeros(base.arrays.W[slot].shape), tolerance=1e-13)
         np.testing.assert_allclose(base.arrays.W[slot], best, atol=1e-6)

@@ -58,7 +58,7 @@ def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
     assert base.arrays.k[1] == n + m
     assert_close(base.arrays.c[1], both.mean(axis=0), 1e-9)
     assert_close(F @ F.T / (base.settings.prior_count + n + m - 1.0), batch_covariance(both, base.settings), 1e-9)
-    assert_close(base.covariance(1), batch_covariance(both, base.settings)[:P, :P], 1e-9)
+    assert_close(base.shape(1).covariance, batch_covariance(both, base.settings)[:P, :P], 1e-9)
     assert_close(base.arrays.M[1], ((both - both.mean(axis=0)) ** 2).sum(axis=0), 1e-9)
 
 
@@ -187,7 +187,7 @@ def test_rules_of_different_shape_at_one_place_are_no_partners():
 
 def test_similarity_is_the_bhattacharyya_coefficient_per_dimension():
     base = two_rules(*clouds(5, (50, 30), 1.0))
-    first, second = base.covariance(1), base.covariance(2)
+    first, second = base.shape(1).covariance, base.shape(2).covariance
     middle, apart = (first + second) / 2.0, base.arrays.c[2, :P] - base.arrays.c[1, :P]
     distance = apart @ np.linalg.inv(middle) @ apart / 8.0
     distance += 0.5 * np.log(np.linalg.det(middle) / np.sqrt(np.linalg.det(first) * np.linalg.det(second)))

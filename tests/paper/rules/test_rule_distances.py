@@ -33,7 +33,7 @@ def weights(rng, p):
 def kernel_distances(s, base, p):
     """D and J of all rules by the compiled kernel."""
     D, J = np.full((2, 1, base.n_rules), np.nan)
-    paper_distance_rows(base.packed(), base.packed_paper(), s[None], p, np.empty((0, 0)), D, J)
+    paper_distance_rows(base.packed, base.packed_paper, s[None], p, np.empty((0, 0)), D, J)
     return D[0], (J if len(s) > p else D)[0]
 
 

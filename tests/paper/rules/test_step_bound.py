@@ -8,6 +8,7 @@ from small_rule_bases import make_stream, with_gaps
 
 from evolabel.core.rows import Batch
 from evolabel.paper.rules.iterated import objective
+from evolabel.paper.rules.kind import PaperRuleKind
 
 CASES = {
     "none": {"coupling": "none"},
@@ -55,8 +56,9 @@ def test_the_batch_phase_leaves_exact_bounds():
     base = paper_base(beta=3.0)
     Z, Y = make_stream(5, 80)
     base.learn(Batch(Z, Y), consequents=False)
-    base.fit_consequents(Batch(Z, Y))
-    base.finish_batch_phase()
+    kind = PaperRuleKind()
+    kind.fit_consequents(base, Batch(Z, Y))
+    kind.finish(base)
     for slot in range(1, base.n_rules + 1):
         exact = np.linalg.eigvalsh(base.hessian(slot) + np.diag(base.settings.penalty[1])).max()
         assert base.own.top[slot, 0] == pytest.approx(exact)

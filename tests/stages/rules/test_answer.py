@@ -37,7 +37,7 @@ def answered(base, Z, moments=NO_MOMENTS, W=NO_WEIGHTS):
     """Outputs, psi, D, q, s, t of the kernel."""
     shape = len(Z), base.n_rules
     found, terms = (np.empty((len(Z), K)), np.empty(shape), np.empty(shape)), tuple(np.zeros((3, *shape)))
-    base.fill_answers(Z, W, moments, found, terms)
+    base.loops.answer_rows(Z, W, moments, found, terms)
     return *found, *terms
 
 
@@ -85,10 +85,10 @@ def test_blocks_of_rows_find_the_same(case, moments):
     by_block, found = np.empty(out.shape), np.zeros((3, *psi.shape))
     rows = len(Z)
     scratch = np.empty((rows, P + 1)), np.empty((rows, base.n_labels)), np.empty(rows, np.int64)
-    base.fill_block(Z, psi, W, scratch, by_block)
-    base.fill_block_terms(Z, psi, given, tuple(found))
+    base.loops.answer_block(Z, psi, W, scratch, by_block)
+    base.loops.variance_block(Z, psi, given, tuple(found))
     again = np.zeros((3, *psi.shape))
-    base.fill_terms(Z, psi, given, tuple(again))
+    base.loops.variance_rows(Z, psi, given, tuple(again))
     np.testing.assert_array_equal(again, known)
     assert_close(by_block, out, 1e-9)
     formed = answered(base, Z, given, W)
@@ -105,7 +105,7 @@ def test_trace_drop_is_the_drop_of_an_actual_update(case):
     base, Z = case
     _, psi, _, q, s, _ = answered(base, Z)
     out = np.empty(len(Z))
-    scores.trace_drop_rows(base.packed(), psi, q, s, np.zeros(base.n_rules), out)
+    scores.trace_drop_rows(base.packed, psi, q, s, np.zeros(base.n_rules), out)
     traces = [np.trace(base.inverse(slot)) for slot in range(1, base.n_rules + 1)]
     expected = [max(np.trace(gone) / trace for gone, trace in zip(removed(base, z), traces, strict=True)) for z in Z]
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-9)
@@ -151,7 +151,7 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
     M, pending_M, n_pending = np.zeros((slots, q, q)), np.zeros((slots, block, q)), np.zeros(slots, np.int64)
     before = copy.deepcopy(base.arrays)
     psi, _ = base.memberships(Z)
-    base.add_moments(Z, weight, (M, pending_M, n_pending))
+    base.loops.add_moments(Z, psi, weight, (M, pending_M, n_pending))
     whole = np.column_stack([np.where(np.isnan(Z), base.arrays.c[0, :P], Z), np.ones(len(Z))])
     rows = np.array([[r, *regressors(base, z)] for r, z in zip(whole, Z, strict=True)])
     shares = np.column_stack([np.ones(len(Z)), psi])
@@ -165,7 +165,7 @@ def test_moments_are_the_batch_formula_however_many_rows_wait(case, weight, bloc
 
 def novelty(base, Z):
     out = np.empty(len(Z))
-    scores.novelty_rows(base.novelty_bounds(), base.memberships(Z)[1], out)
+    scores.novelty_rows(base.novelty_bounds, base.memberships(Z)[1], out)
     return out
 
 

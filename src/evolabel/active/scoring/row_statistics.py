@@ -133,7 +133,7 @@ class RowStatistics:
         if not self.ready:
             return np.full(self.n, _NOVEL_IN_WARM_UP)
         out = np.empty(self.n)
-        _novelty_rows(self._rules().novelty_bounds(), self.distances, out)
+        _novelty_rows(self._rules().novelty_bounds, self.distances, out)
         return out
 
     @cached_property
@@ -154,7 +154,7 @@ class RowStatistics:
         if not self.ready:
             return np.full(self.n, _INFORMATIVE_IN_WARM_UP)
         psi, terms, out = self.memberships, self.terms, np.empty(self.n)
-        _trace_drop_rows(self._rules().packed(), psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
+        _trace_drop_rows(self._rules().packed, psi, terms.q, terms.s, np.zeros(psi.shape[1]), out)
         return out
 
     @cached_property
@@ -205,7 +205,8 @@ class RowStatistics:
         """Quadratic forms of rows whose memberships `psi` are known."""
         rules = self._rules()
         terms = VarianceTerms(*np.zeros((3, *psi.shape)))
-        fill = rules.fill_terms if self.n < SOME_ROWS else rules.fill_block_terms
+        loops = rules.loops
+        fill = loops.variance_rows if self.n < SOME_ROWS else loops.variance_block
         fill(self.model.scale(self.X), psi, moments, terms)
         return terms
 

@@ -68,7 +68,7 @@ class SecondMoments:
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
         if len(self._moments.M) != rules.n_rules + 1:
             raise misfit({"M": self._moments.M}, f"{rules.n_rules} rules")
-        rules.add_moments(Z, float(self.every), self._moments)
+        rules.loops.add_moments(Z, rules.memberships(Z)[0], float(self.every), self._moments)
 
     def match_rules(self, rules: RuleBase) -> None:
         """Adapt to `rules`: add new ones, drop removed ones, and add up those that were merged."""

@@ -44,7 +44,7 @@ class Plane:
 
     def covariance(self, slot: int) -> FloatArray:
         """Return the covariance (2, 2) of the rule in `slot` on the plane, in scaled units."""
-        return np.asarray(self.V.T @ self.data.rules.covariance(slot) @ self.V)
+        return np.asarray(self.V.T @ self.data.rules.shape(slot).covariance @ self.V)
 
     def outline(self, slot: int) -> FloatArray:
         """Return the border of the rule in `slot` at one spread, as a closed line (points, 2)."""

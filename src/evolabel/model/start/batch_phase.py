@@ -44,7 +44,7 @@ def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
     """
     try:
         rules = fit_statistics(model, batch, in_order=in_order)
-        rules.finish_batch_phase()
+        model.rule_kind.finish(rules)
     except (LinAlgError, StateError):  # a matrix that cannot be inverted
         raise DataError(NOT_IN_FLOAT64) from None
     if not is_sound(rules):
@@ -67,7 +67,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     rules.learn(scaled, consequents=False)
     left_out = _choose_local_ridge(model, scaled.rows(taught)) if model.options.chooses_local_ridge else None
     scaled = scaled._replace(outputs=outputs)
-    rules.fit_consequents(scaled)
+    model.rule_kind.fit_consequents(rules, scaled)
     _check_outputs(model, scaled)
     model.drift.sensors.leave_out_steady(batch.X)
     if model.thresholds is not None:
@@ -111,7 +111,7 @@ def _choose_local_ridge(model: "StreamModel", batch: Batch) -> LeftOut:
         model.local_ridge = chosen.factor
         rules.settings = model.settings()
         for slot in range(rules.n_rules + 1):
-            rules.start_inverse(slot)
+            rules.contents.start_inverse(slot)
     return chosen
 
 

@@ -28,8 +28,8 @@ from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.decisions.file_checks import check_decisions
 from evolabel.stages.protocols import Watcher
-from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN
-from evolabel.stages.rules.file_checks import check_identities, check_settings
+from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings
+from evolabel.stages.rules.file_checks import RuleChecks, check_identities, check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
 from evolabel.stages.scaling.file_checks import check_scaler
 from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, limits_of
@@ -200,16 +200,21 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
     settings, arrays = model.settings(), parts["rules"]
     check_settings(settings)
     with inside("rules"):
-        model.rule_checks(settings).check(arrays, model.options)
+        _rule_checks(model, settings).check(arrays, model.options)
     assert model.scaler is not None
     rules = model.start_rules(model.scaler, settings, None if copy else _views(arrays))
     if copy:
-        rules.restore(arrays)
+        rules.contents.restore(arrays)
     with inside("members"):
         model.drift.restore(parts["members"])
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
     rules.rule_names = _rule_names(stored.part("rule_names"))
     return rules
+
+
+def _rule_checks(model: StreamModel, settings: Settings) -> RuleChecks:
+    """Return the checks of the stored rules of `model` with these `settings`."""
+    return model.rule_kind.checks(model.options, model.n_features, model.n_labels, settings)
 
 
 def _views(arrays: Arrays) -> Arrays:
@@ -298,7 +303,7 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
     require(set(range(after + 1, before + 1)) <= set(slots.tolist()), "slots", "all slots that were given up")
     require(np.diff(slots) > 0, "slots", "rising numbers")
     seen = int(parts["counters"][SEEN])
-    model.rule_checks(rules.settings).check_slots(rows, seen, first=slots == 0)
+    _rule_checks(model, rules.settings).check_slots(rows, seen, first=slots == 0)
     appended = stored.whole("appended", 1, EVENTS_KEPT)
     written = None
     if stored.flag("written"):

@@ -62,7 +62,7 @@ def root_distance(slot: int, apart: FloatArray, base: PaperRuleState) -> float:
 def similarity(a: int, b: int, base: PaperRuleState) -> float:
     """Return exp(-D_B / p) of rules `a` and `b`, with the Bhattacharyya distance D_B: covariances are averaged."""
     p = base.n_features
-    first, second = base.covariance(a), base.covariance(b)
+    first, second = base.shape(a).covariance, base.shape(b).covariance
     middle = cholesky((first + second) / 2.0, lower=True)
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     gap = apart @ cho_solve((middle, True), apart) / 8.0
@@ -73,7 +73,7 @@ def similarity(a: int, b: int, base: PaperRuleState) -> float:
 def is_too_wide(a: int, b: int, base: PaperRuleState) -> bool:
     """Return whether the merged rule would be wider on the line of centres than the wider rule by more than half."""
     p, k = base.n_features, base.arrays.k
-    first, second = base.covariance(a), base.covariance(b)
+    first, second = base.shape(a).covariance, base.shape(b).covariance
     apart = base.arrays.c[b, :p] - base.arrays.c[a, :p]
     length = float(np.linalg.norm(apart))
     if length == 0.0:

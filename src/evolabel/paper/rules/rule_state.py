@@ -3,35 +3,26 @@
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.engine.packed_state import pack
 from evolabel.paper.rules.arrays import PaperArrays, PaperSettings, PaperState, PaperWorkspace, paper_workspace
-from evolabel.paper.rules.loops.answer import (
-    add_paper_moments,
-    paper_answer_block,
-    paper_answer_rows,
-    paper_bounds,
-    paper_distance_rows,
-    paper_variance_block,
-    paper_variance_rows,
-)
-from evolabel.paper.rules.loops.rotated import degrees, marginal_fill
+from evolabel.paper.rules.loops.answer import paper_bounds, paper_distance_rows
+from evolabel.paper.rules.loops.rotated import marginal_fill
 from evolabel.paper.rules.proximal import largest_eigenvalue
+from evolabel.paper.rules.row_loops import PaperRowLoops
+from evolabel.paper.rules.shapes import RotatedShape
 from evolabel.stages.rules.arrays import RuleArrays, Settings
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.rule_state import Found, LabelMoments, MomentArrays, RuleState, Scratch, Terms
-from evolabel.typing import Arrays, FloatArray, IntArray
+from evolabel.stages.rules.rule_state import LabelMoments, RuleState
+from evolabel.stages.rules.shapes import RuleShape
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
-_distance_rows, _answer_rows = direct(paper_distance_rows), direct(paper_answer_rows)
-_answer_block, _variance_block = direct(paper_answer_block), direct(paper_variance_block)
-_variance_rows, _bounds, _add_moments = direct(paper_variance_rows), direct(paper_bounds), direct(add_paper_moments)
+_distance_rows, _bounds = direct(paper_distance_rows), direct(paper_bounds)
 
 _NONE = np.empty((0, 0))
-_MIN_EIGENVALUE = 1e-9  # keeps the factor of a singular covariance defined
 
 
 class PaperRuleState(RuleState):
@@ -60,8 +51,9 @@ class PaperRuleState(RuleState):
 
     # ------------------------------------------------------------------ what kernels take
 
+    @property
     def packed_paper(self) -> Any:
-        """Return the argument `paper` of kernels; packed again when arrays or settings were replaced."""
+        """The argument `paper` of kernels; packed again when arrays or settings were replaced."""
         kept = self._paper_packed
         if (
             kept is None
@@ -84,40 +76,24 @@ class PaperRuleState(RuleState):
         if z.shape not in (self.arrays.c.shape[1:], (self.n_features,)):
             raise misfit({"z": z}, f"{self.n_features} features")
         D, J = np.empty((2, 1, self.n_rules))
-        _distance_rows(self.packed(), self.packed_paper(), z[None], self.n_features, _NONE, D, J)
+        _distance_rows(self.packed, self.packed_paper, z[None], self.n_features, _NONE, D, J)
         near = J if len(z) > self.n_features else D
         return 1 + int(np.argmin(near)) if self.n_rules else 0
 
+    @property
     def novelty_bounds(self) -> FloatArray:
-        """Return the mean squared distance beyond which a sample is novel by its features, for each rule, (C,)."""
+        """The mean squared distance beyond which a sample is novel by its features, for each rule, (C,)."""
         bounds = np.empty(self.n_rules)
-        _bounds(self.packed(), self.packed_paper(), float(self.input_radius), bounds)
+        _bounds(self.packed, self.packed_paper, float(self.input_radius), bounds)
         return bounds
 
     def _fill_distances(self, Z: FloatArray, psi: FloatArray, D: FloatArray) -> None:
-        _distance_rows(self.packed(), self.packed_paper(), Z, self.n_features, psi, D, _NONE)
+        _distance_rows(self.packed, self.packed_paper, Z, self.n_features, psi, D, _NONE)
 
-    def fill_answers(self, Z: FloatArray, W: FloatArray, moments: MomentArrays, found: Found, terms: Terms) -> None:
-        """Fill `found` and `terms` for the rows `Z`, row by row."""
-        V = np.empty((len(Z), self.n_features + 1))
-        _answer_rows(self.packed(), self.packed_paper(), Z, W, *moments, *found, *terms, V)
-
-    def fill_block(self, Z: FloatArray, psi: FloatArray, W: FloatArray, scratch: Scratch, out: FloatArray) -> None:
-        """Fill `out` for the rows `Z`, all rows of a rule at once."""
-        _answer_block(self.packed(), self.packed_paper(), Z, psi, W, *scratch, out)
-
-    def fill_terms(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
-        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, row by row."""
-        _variance_rows(self.packed(), self.packed_paper(), Z, psi, *moments, *terms)
-
-    def fill_block_terms(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
-        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, all rows of a rule at once."""
-        A, R, U, rows = self._block_scratch(len(Z))
-        _variance_block(self.packed(), self.packed_paper(), Z, psi, *moments, A, R, U, rows, *terms)
-
-    def add_moments(self, Z: FloatArray, weight: float, moments: MomentArrays) -> None:
-        """Add the rows `Z`, each of this `weight`, to the second `moments` of all slots."""
-        _add_moments(self.packed(), self.packed_paper(), Z, self.memberships(Z)[0], weight, *moments)
+    @property
+    def loops(self) -> PaperRowLoops:
+        """The compiled loops over rows that are answered."""
+        return PaperRowLoops(self.packed, self.packed_paper, self.n_features)
 
     # ------------------------------------------------------------------ what the arrays stand for
 
@@ -136,45 +112,23 @@ class PaperRuleState(RuleState):
         penalty = np.asarray(self.settings.penalty[1])
         return penalty if self.paper.anchored else np.zeros_like(penalty)
 
-    def holds_weights(self, slot: int) -> bool:
-        """Return whether W of `slot` is stored: it is iterated, or its rule is locked."""
-        return self.paper.iterated or super().holds_weights(slot)
+    @property
+    def held(self) -> BoolArray:
+        """Whether W of each slot is stored: it is iterated, or its rule is locked."""
+        return np.ones(len(self.arrays.k), np.bool_) if self.paper.iterated else super().held
 
+    @property
     def all_weights(self) -> FloatArray:
-        """Return W of the global model and of all rules, (1 + C, K, q); iterated weights have further slots."""
-        return self.arrays.W if self.paper.iterated else super().all_weights()
+        """W of the global model and of all rules, (1 + C, K, q); iterated weights have further slots."""
+        return self.arrays.W if self.paper.iterated else super().all_weights
 
-    def covariance(self, slot: int) -> FloatArray:
-        """Return Sigma_i of the features of the rule in `slot`, prior included, (p, p); a marginal in product space."""
-        if not self.paper.rotated:
-            return super().covariance(slot)
-        p = self.n_features
-        F = np.tril(self.own.F[slot, :p, :p])
-        return np.asarray(F @ F.T / degrees(self.arrays.k[slot], self.settings.prior_count))
+    def shape(self, slot: int) -> RuleShape:
+        """Return centre and spread of the rule in `slot`."""
+        return self.rotated_shape(slot) if self.paper.rotated else super().shape(slot)
 
-    def root_of_samples(self, slot: int) -> FloatArray:
-        """Return a factor of the covariance of the samples that the rule in `slot` has seen, without prior, (p, p)."""
-        if not self.paper.rotated:
-            return super().root_of_samples(slot)
-        p = self.n_features
-        seen = self.scatter(slot)[:p, :p] / max(float(self.arrays.k[slot]), 1e-300)
-        values, vectors = np.linalg.eigh(seen)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, _MIN_EIGENVALUE)))
-
-    def squares_in_order(self, slot: int, Z: FloatArray, order: IntArray) -> FloatArray:
-        """Return what each feature of `order` adds to the squared distances of complete rows `Z` to the rule in `slot`.
-
-        The covariance of a rotated rule is factored in this order: partial sums of one forward substitution are the
-        marginal distances.
-        """
-        if not self.paper.rotated:
-            return super().squares_in_order(slot, Z, order)
-        p, a = self.n_features, self.arrays
-        e = Z[:, order] - a.c[slot, order]
-        F = np.tril(self.own.F[slot])[:p] / np.sqrt(degrees(float(a.k[slot]), self.settings.prior_count))
-        factor = cholesky((F @ F.T)[np.ix_(order, order)], lower=True)
-        stretched = np.sqrt(self.settings.importance[order]) * e
-        return np.asarray(solve_triangular(factor, stretched.T, lower=True).T ** 2)
+    def rotated_shape(self, slot: int) -> RotatedShape:
+        """Return centre and spread of the rotated rule in `slot`."""
+        return RotatedShape(slot, self.n_features, self.arrays, self.settings, self.own.F[slot])
 
     @property
     def label_moments(self) -> LabelMoments | None:
@@ -182,18 +136,6 @@ class PaperRuleState(RuleState):
         used = slice(1, self.n_rules + 1)
         own = self.own
         return LabelMoments(own.Q[used], own.ybar[used], own.mass[used]) if own.Q.shape[1] else None
-
-    @one_blas_thread()
-    def scatter(self, slot: int) -> FloatArray:
-        """Return the scatter matrix of the rotated rule in `slot`: F F' without the prior."""
-        F = np.tril(self.own.F[slot])
-        return np.asarray(F @ F.T - np.diag(self.settings.prior_count * self.settings.prior))
-
-    @one_blas_thread()
-    def set_scatter(self, slot: int, matrix: FloatArray, settings: Settings | None = None) -> None:
-        """Set F of `slot` to the factor of the scatter `matrix` with the prior of `settings`, by default its own."""
-        s = settings or self.settings
-        self.own.F[slot] = cholesky(matrix + np.diag(s.prior_count * s.prior), lower=True)
 
     # ------------------------------------------------------------------ P and step bounds
 
@@ -205,11 +147,6 @@ class PaperRuleState(RuleState):
             if slot == 0:
                 with one_blas_thread():
                     self.arrays.W[0] = self.arrays.G[0] @ mirrored(self.arrays.P[0])
-
-    def start_inverse(self, slot: int) -> None:
-        """Set P and the step bound of `slot` to those of consequents without samples."""
-        super().start_inverse(slot)
-        self.own.top[slot] = self.settings.penalty[min(slot, 1)].max()
 
     def tighten(self, slot: int, settings: Settings | None = None) -> None:
         """Set the step bound of `slot` to lmax(H + penalty). Iterated consequents store H as a whole matrix."""

@@ -19,7 +19,7 @@ LABEL_VARIANCE = 0.1
 COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN, "paper": PAPER}
 
 
-def paper_settings(options: PaperOptions) -> PaperSettings:
+def literal_settings(options: PaperOptions) -> PaperSettings:
     """Return the settings that only the paper's kernels read, for `options`."""
     o = options
     return PaperSettings(
@@ -48,7 +48,7 @@ def shared_settings(
 
     The other arguments are those of `kernel_settings`.
     """
-    d = dimensions(p, K, paper_settings(options))
+    d = dimensions(p, K, literal_settings(options))
     settings = kernel_settings(options, p, prior, ridge, local_ridge=local_ridge)
     variances = np.append(settings.prior, np.full(d - p, LABEL_VARIANCE))  # the label weight would cancel
     metric = np.stack([variances, np.ones(d)])
@@ -67,4 +67,4 @@ def novelty_radius(options: PaperOptions, d: int) -> float:
 
 def paper_memory_need(n_features: int, n_labels: int, options: PaperOptions, rules: int) -> int:
     """Return the bytes that a rule base with slots for `rules` rules takes, by the sizes and the `options`."""
-    return paper_bytes(rules, n_features, n_labels, paper_settings(options))
+    return paper_bytes(rules, n_features, n_labels, literal_settings(options))

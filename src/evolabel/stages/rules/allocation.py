@@ -14,7 +14,7 @@ def fit_weights(old: RuleArrays, *, needed: bool) -> RuleArrays:
     return old._replace(W=np.zeros((slots, K, q) if needed else (slots, 0, 0)))
 
 
-def filled(new: RuleArrays, old: RuleArrays) -> RuleArrays:
+def copied_into(new: RuleArrays, old: RuleArrays) -> RuleArrays:
     """Return `new` with the arrays of `old` copied to the first places along every axis."""
     sizes = {"slot": len(new.k), "label": new.G.shape[1], "dimension": new.c.shape[1]}
     known = {"slot": len(old.k), "label": old.G.shape[1], "dimension": old.c.shape[1]}

@@ -15,30 +15,17 @@ from evolabel.engine.packed_state import pack
 from evolabel.stages.rules import inverses
 from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, State, Workspace, workspace
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.loops.answer import answer_rows, distance_rows, variance_rows
-from evolabel.stages.rules.loops.answer_block import answer_block, form_weights, variance_block
-from evolabel.stages.rules.loops.second_moments import add_moment_rows
+from evolabel.stages.rules.loops.answer import distance_rows
+from evolabel.stages.rules.loops.answer_block import form_weights
 from evolabel.stages.rules.loops.structure import novelty_bounds
+from evolabel.stages.rules.row_loops import RowLoops
+from evolabel.stages.rules.shapes import RuleShape
 from evolabel.stages.rules.slots import PER_SLOT
-from evolabel.typing import Arrays, FloatArray, IntArray
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
-_distance_rows, _answer_rows, _variance_rows = direct(distance_rows), direct(answer_rows), direct(variance_rows)
-_answer_block, _variance_block = direct(answer_block), direct(variance_block)
-_form_weights, _add_moment_rows, _novelty_bounds = direct(form_weights), direct(add_moment_rows), direct(novelty_bounds)
+_distance_rows, _form_weights, _novelty_bounds = direct(distance_rows), direct(form_weights), direct(novelty_bounds)
 
 _NONE = np.empty((0, 0))
-
-MomentArrays = tuple[FloatArray, FloatArray, IntArray]
-"""M, pending_M and n_pending of `stages.rules.loops.second_moments`."""
-
-Scratch = tuple[FloatArray, FloatArray, IntArray]
-"""R, F and `rows` of `stages.rules.loops.answer_block`."""
-
-Found = tuple[FloatArray, FloatArray, FloatArray]
-"""`out`, psi and D of `stages.rules.loops.answer`."""
-
-Terms = tuple[FloatArray, FloatArray, FloatArray]
-"""q, s and t of `stages.rules.loops.answer`."""
 
 
 class Kept(NamedTuple):
@@ -105,43 +92,21 @@ class RuleState:
         self._fill_distances(z[None], _NONE, D)
         return 1 + int(np.argmin(D)) if self.n_rules else 0
 
+    @property
     def novelty_bounds(self) -> FloatArray:
-        """Return the mean squared distance beyond which a sample is novel, for each rule, (C,); inf: never."""
+        """The mean squared distance beyond which a sample is novel, for each rule, (C,); inf: never."""
         bounds = np.empty(self.n_rules)
-        _novelty_bounds(self.packed(), bounds)
+        _novelty_bounds(self.packed, bounds)
         return bounds
 
     def _fill_distances(self, Z: FloatArray, psi: FloatArray, D: FloatArray) -> None:
         """Fill `D` for the rows `Z`, and `psi` unless it is empty."""
-        _distance_rows(self.packed(), Z, psi, D)
+        _distance_rows(self.packed, Z, psi, D)
 
-    def fill_answers(self, Z: FloatArray, W: FloatArray, moments: MomentArrays, found: Found, terms: Terms) -> None:
-        """Fill `found` and `terms` for the rows `Z`, row by row, as `loops.answer.answer_rows` does."""
-        V = np.empty((len(Z), self.n_features + 1))
-        _answer_rows(self.packed(), Z, W, *moments, *found, *terms, V)
-
-    def fill_block(self, Z: FloatArray, psi: FloatArray, W: FloatArray, scratch: Scratch, out: FloatArray) -> None:
-        """Fill `out` for the rows `Z` as `loops.answer_block.answer_block` does; `scratch` is its R, F and `rows`."""
-        _answer_block(self.packed(), Z, psi, W, *scratch, out)
-
-    def fill_terms(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
-        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, row by row."""
-        _variance_rows(self.packed(), Z, psi, *moments, *terms)
-
-    def fill_block_terms(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
-        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, all rows of a rule at once."""
-        A, R, U, rows = self._block_scratch(len(Z))
-        _variance_block(self.packed(), Z, psi, *moments, A, R, U, rows, *terms)
-
-    def _block_scratch(self, n: int) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-        """Return A, R, U and `rows` of `loops.answer_block.variance_block` for `n` rows."""
-        q = self.n_features + 1
-        R, U = np.empty((2, n, q))
-        return np.empty((q, q)), R, U, np.empty(n, np.int64)
-
-    def add_moments(self, Z: FloatArray, weight: float, moments: MomentArrays) -> None:
-        """Add the rows `Z`, each of this `weight`, to the second `moments` of all slots."""
-        _add_moment_rows(self.packed(), Z, self.memberships(Z)[0], weight, *moments)
+    @property
+    def loops(self) -> RowLoops:
+        """The compiled loops over rows that are answered."""
+        return RowLoops(self.packed, self.n_features)
 
     # ------------------------------------------------------------------ what the arrays stand for
 
@@ -164,25 +129,27 @@ class RuleState:
         """The diagonal of gamma D, by which rules are shrunk towards the global model, (q,)."""
         return np.asarray(self.settings.penalty[1])
 
-    def holds_weights(self, slot: int) -> bool:
-        """Return whether W of `slot` is stored, as that of a locked rule is; else it follows from the statistics."""
-        return bool(self.arrays.locked[slot])
+    @property
+    def held(self) -> BoolArray:
+        """Whether W of each slot is stored, as that of a locked rule is; else it follows from the statistics."""
+        return np.asarray(self.arrays.locked > 0)
 
     @one_blas_thread()
     def weights(self, slot: int) -> FloatArray:
         """Return W of `slot`, (q, K): the ridge solution towards the global model, or that model itself for slot 0."""
-        if slot > 0 and self.holds_weights(slot):
+        if slot > 0 and self.held[slot]:
             return np.array(self.arrays.W[slot].T)
         evidence = self.arrays.G[slot].T
         if slot > 0:
             evidence = evidence + self.anchor[:, None] * (self.inverse(0) @ self.arrays.G[0].T)
         return np.asarray(self.inverse(slot) @ evidence)
 
+    @property
     def all_weights(self) -> FloatArray:
-        """Return W of the global model and of all rules, (1 + C, K, q)."""
+        """W of the global model and of all rules, (1 + C, K, q)."""
         K, q = self.arrays.G.shape[1:]
         W = np.empty((self.n_rules + 1, K, q))
-        _form_weights(self.packed(), self.anchor, np.empty((q, q)), np.empty((K, q)), W)
+        _form_weights(self.packed, self.anchor, np.empty((q, q)), np.empty((K, q)), W)
         return W
 
     def variances(self) -> FloatArray:
@@ -190,53 +157,24 @@ class RuleState:
         p = self.n_features
         return np.asarray(self.settings.importance[:p] / self.arrays.inv[1 : self.n_rules + 1, :p])
 
-    def covariance(self, slot: int) -> FloatArray:
-        """Return Sigma_i of the features of the rule in `slot`, prior included, (p, p)."""
-        return np.diag(self.variances()[slot - 1])
-
-    def root_of_samples(self, slot: int) -> FloatArray:
-        """Return a factor of the covariance of the samples that the rule in `slot` has seen, without prior, (p, p)."""
-        p, a = self.n_features, self.arrays
-        return np.diag(np.sqrt(a.M[slot, :p] / np.maximum(a.n[slot, :p], 1e-300)))
-
-    def squares_in_order(self, slot: int, Z: FloatArray, order: IntArray) -> FloatArray:
-        """Return what each feature of `order` adds to the squared distances of complete rows `Z` to the rule in `slot`.
-
-        The sums of the first 1, 2, ... of them, (rows, p), are the squared distances over these features alone.
-        """
-        return np.asarray((Z[:, order] - self.arrays.c[slot, order]) ** 2 * self.arrays.inv[slot, order])
+    def shape(self, slot: int) -> RuleShape:
+        """Return centre and spread of the rule in `slot`."""
+        return RuleShape(slot, self.n_features, self.arrays, self.settings)
 
     @property
     def label_moments(self) -> LabelMoments | None:
         """The label moments of the rules; None where they are not kept."""
         return None
 
-    # ------------------------------------------------------------------ P
-
     def derive_inverse(self, slot: int, settings: Settings | None = None) -> None:
         """Derive P of `slot` from H by `settings`, by default those of these rules, and set its age to 0."""
         inverses.derive_inverse(slot, self.arrays, settings or self.settings)
 
-    def start_inverse(self, slot: int) -> None:
-        """Set P of `slot` to that of consequents without samples."""
-        inverses.start_inverse(slot, self.arrays, self.settings)
-
-    def upkeep(self, slot: int) -> None:
-        """Apply the pending rows of `slot` and derive its P from H."""
-        inverses.apply_pending(slot, self.arrays)
-        self.derive_inverse(slot)
-
-    def derive_inverses(self) -> None:
-        """Derive P of all slots in use from H; the age of the slots stays."""
-        age = self.arrays.age.copy()
-        for slot in range(self.n_rules + 1):
-            self.upkeep(slot)
-        self.arrays.age[:] = age
-
     # ------------------------------------------------------------------ what kernels take
 
+    @property
     def packed(self) -> State:
-        """Return the argument `state` of kernels; packed again when arrays or settings were replaced."""
+        """The argument `state` of kernels; packed again when arrays or settings were replaced."""
         return self._kept().packed
 
     def _kept(self) -> Kept:
@@ -259,6 +197,10 @@ class RuleState:
 
 
 def derive_inverses(states: Iterable[RuleState]) -> None:
-    """Derive P of all slots of these `states` from H."""
+    """Derive P of all slots in use of these `states` from H; the age of the slots stays."""
     for state in states:
-        state.derive_inverses()
+        age = state.arrays.age.copy()
+        for slot in range(state.n_rules + 1):
+            inverses.apply_pending(slot, state.arrays)
+            state.derive_inverse(slot)
+        state.arrays.age[:] = age

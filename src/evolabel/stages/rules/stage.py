@@ -24,9 +24,11 @@ from evolabel.stages.rules.arrays import (
     Settings,
 )
 from evolabel.stages.rules.beside import Beside
-from evolabel.stages.rules.changes import ChangingRules
+from evolabel.stages.rules.contents import RuleContents
+from evolabel.stages.rules.label_rates import set_rate
 from evolabel.stages.rules.loops.learn import learn_alone
 from evolabel.stages.rules.loops.moments import update_moments
+from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments, VarianceTerms, answers, weights_of_all
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.typing import Arrays, FloatArray
@@ -37,7 +39,7 @@ EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 _learn_alone, _update_moments = direct(learn_alone), interpreted(update_moments)
 
 
-class RuleBase(ChangingRules):
+class RuleBase(RuleState):
     """The rules and their global model while they learn a stream.
 
     Parameters
@@ -68,7 +70,7 @@ class RuleBase(ChangingRules):
     def __init__(self, n_features: int, n_labels: int, settings: Settings, stored: Arrays | None = None) -> None:
         self.n_features, self.settings = n_features, settings
         if stored is None:
-            made = self._allocated(min(FIRST_CAPACITY, settings.max_rules), n_labels)
+            made = self.contents.allocated(min(FIRST_CAPACITY, settings.max_rules), n_labels)
         else:
             made = RuleArrays(**{name: stored[name] for name in RuleArrays._fields})
         super().__init__(n_features, made, settings)
@@ -78,7 +80,7 @@ class RuleBase(ChangingRules):
         self.antecedent_rate = 1.0
         self.beside: Beside | None = None
         if stored is None:
-            self.clear(0)
+            self.contents.clear(0)
 
     # ------------------------------------------------------------------ learning
 
@@ -113,7 +115,7 @@ class RuleBase(ChangingRules):
         """Learn the scaled rows `Z`, with the labels of `batch`, by the rules alone; as the loop `learn_alone`."""
         _, Y, weights, confidences, out, *_ = batch
         rate = self.antecedent_rate
-        return _learn_alone(self.packed(), Z, Y, weights, confidences, rate, structure, consequents, created, out)
+        return _learn_alone(self.packed, Z, Y, weights, confidences, rate, structure, consequents, created, out)
 
     def _learn(self, batch: Batch, structure: bool, consequents: bool, created: bool = False) -> tuple[int, int]:
         """Call the loop once; return how many rows it has learned, and its reason to stop."""
@@ -123,14 +125,7 @@ class RuleBase(ChangingRules):
         if len(raw) != len(Z):
             raise misfit({"raw": raw}, f"{len(Z)} rows")
         rest = Y, weights, confidences, self.antecedent_rate, structure, consequents, created, out
-        return self.beside.loop(self.packed(), self.beside.packed, raw, Z, read, *rest)
-
-    def fit_consequents(self, batch: Batch) -> None:
-        """Learn the consequents of rules that have their places from the scaled initial `batch`."""
-        self.learn(batch, structure=False)
-
-    def finish_batch_phase(self) -> None:
-        """Do what is left to be done once the initial batch was learned: nothing."""
+        return self.beside.loop(self.packed, self.beside.packed, raw, Z, read, *rest)
 
     def _resume(
         self,
@@ -190,7 +185,7 @@ class RuleBase(ChangingRules):
         Deviation: the sample that creates a rule is also learned, because it is the only evidence of the rule.
         """
         slot, arrays = self.n_rules + 1, self.arrays
-        self.clear(slot)
+        self.contents.clear(slot)
         arrays.c[slot] = arrays.c[parent]
         self._start_weights(slot, parent)
         self._update_moments(slot, s, weight)
@@ -216,7 +211,7 @@ class RuleBase(ChangingRules):
     def _upkeep(self) -> None:
         """Derive P of the slots that have learned `upkeep_every` samples."""
         for slot in np.flatnonzero(self.arrays.age >= self.settings.upkeep_every):
-            self.upkeep(int(slot))
+            self.contents.upkeep(int(slot))
 
     def _prune(self) -> None:
         """Remove inactive rules."""
@@ -246,16 +241,11 @@ class RuleBase(ChangingRules):
         """
         a, b = slots.stronger_first(first, second, self.arrays.k)
         kept, gone = int(self.arrays.identity[a]), int(self.arrays.identity[b])
-        self._pool(a, b)
-        self.free_slot(b)
+        self.contents.pool(a, b)
+        self.contents.free(b)
         self.rule_names.remove(gone, kept)
         self.log(kind, kept, gone)
         return kept
-
-    def _pool(self, a: int, b: int) -> None:
-        """Add what the rule in slot `b` has learned to that in slot `a`, whose support is not smaller."""
-        slots.pool_sums(a, b, self.arrays, self.settings)
-        self.derive_inverse(a)
 
     def shrink_to(self, rules: int) -> None:
         """Merge closest pairs until at most `rules` rules are left; StateError if locks forbid it."""
@@ -269,7 +259,7 @@ class RuleBase(ChangingRules):
     def remove(self, slot: int, kind: str) -> None:
         """Remove the rule in `slot`, and log it as `kind`."""
         identity = int(self.arrays.identity[slot])
-        self.free_slot(slot)
+        self.contents.free(slot)
         self.rule_names.remove(identity)
         self.log(kind, identity, None)
 
@@ -289,15 +279,46 @@ class RuleBase(ChangingRules):
         self.events.append(Event(self.n_seen if sample is None else sample, kind, rule, other, note, **about))
         self.n_events += 1
 
-    def add_copy(self, other: "RuleBase", slot: int) -> None:
-        """Add a copy of the rule in `slot` of `other`, which has the same widths, under a new identity."""
-        self.reserve(self.n_rules + 1)
-        target, source = self.n_rules + 1, other.arrays
-        self.arrays.counters[RULES] = target
-        self.set_slots(np.array([target]), {name: array[[slot]] for name, array in other.by_slot.items()})
-        identity = self.arrays.identity[target] = self.new_number()
-        self.rule_names.add(int(identity), other.rule_names.names.get(int(source.identity[slot])))
-        self.log("joined", int(identity), None)
+    # ------------------------------------------------------------------ contents and copies
+
+    @property
+    def contents(self) -> RuleContents:
+        """What the arrays hold, and how it changes other than by learning."""
+        return RuleContents(self)
+
+    @property
+    def kind(self) -> dict[str, object]:
+        """What rule bases must agree in, by name, so that their statistics can be added."""
+        return {"follow_drift": self.settings.memory > 0}
+
+    def reserve(self, rules: int) -> None:
+        """Make slots for `rules` rules."""
+        self.contents.reserve(rules)
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`, with weights 0 and the intercept 1 / (N + 2) (rule of succession).
+
+        All samples so far then count as if they had carried that rate as a soft label: G = rate * (H's last column).
+        """
+        extra = n_labels - self.n_labels
+        rate = self.rate_of_new_label
+        self.contents.take_larger(len(self.arrays.c) - 1, n_labels)
+        set_rate(self, extra, rate)
+        if self.arrays.W.shape[1]:
+            self.arrays.W[np.flatnonzero(self.held), -extra:, -1] = rate
+
+    @property
+    def rate_of_new_label(self) -> float:
+        """Share of the samples that are expected to carry a label which none has carried yet."""
+        return 1.0 / (self.n_seen + 2.0)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        self.__dict__.update(state)
+        if not self.arrays.c.flags.writeable:
+            self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
+            copies: dict[str, Any] = {name: np.array(getattr(self.settings, name)) for name in ("penalty", "metric")}
+            self.settings = self.settings._replace(**copies)
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class Answers(NamedTuple):
 
 def weights_of_all(base: RuleState) -> FloatArray:
     """Return W of the global model and of all rules of `base`, at least (1 + C, K, q); further slots are not in use."""
-    return base.all_weights()
+    return base.all_weights
 
 
 def answers(
@@ -89,12 +89,13 @@ def answers(
     out = np.empty((n, base.n_labels))
     if n < SOME_ROWS or not len(W):
         psi, D = np.empty((2, n, rules))
-        base.fill_answers(Z, W, moments, (out, psi, D), terms)
+        base.loops.answer_rows(Z, W, moments, (out, psi, D), terms)
         return Answers(out, psi, D)
     psi, D = base.memberships(Z)
     size, (_, K, q) = min(n, TOGETHER), W.shape
     scratch = np.empty((size, q)), np.empty((size, K)), np.empty(size, np.int64)
+    loops = base.loops
     for start in range(0, n, TOGETHER):
         part = slice(start, start + TOGETHER)
-        base.fill_block(Z[part], psi[part], W, scratch, out[part])
+        loops.answer_block(Z[part], psi[part], W, scratch, out[part])
     return Answers(out, psi, D)

@@ -11,7 +11,7 @@ Symbols are those of `stages.rules.loops.answer`, and in the product space:
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.symmetric import add_product
 from evolabel.paper.rules.arrays import PaperState
-from evolabel.paper.rules.loops.memberships import bound_of_paper, rule_distances, rule_memberships
+from evolabel.paper.rules.loops.memberships import bound_of_paper, paper_memberships, rule_distances
 from evolabel.paper.rules.loops.regressors import fill_conditional, project_conditional
 from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.answer import copy_distances, copy_memberships, variance_terms
@@ -33,7 +33,7 @@ def paper_distance_rows(
     rules, settings, work = state.rules, state.settings, state.work
     for i in range(S.shape[0]):
         if psi.shape[0] > 0:
-            m = rule_memberships(S[i, :p], p, rules, settings, work, paper)
+            m = paper_memberships(S[i, :p], p, rules, settings, work, paper)
             copy_memberships(m, work, psi[i], D[i])
         else:
             rule_distances(S[i], p, rules, settings, work, paper)
@@ -98,7 +98,7 @@ def paper_answer_rows(
     rules, settings, work = state.rules, state.settings, state.work
     formed, with_variance = W.shape[0] > 0, q.shape[0] > 0
     for i in range(Z.shape[0]):
-        m = rule_memberships(Z[i], Z.shape[1], rules, settings, work, paper)
+        m = paper_memberships(Z[i], Z.shape[1], rules, settings, work, paper)
         copy_memberships(m, work, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0

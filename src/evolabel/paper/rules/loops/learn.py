@@ -3,7 +3,7 @@
 from evolabel.engine.compile import inlined, inner, kernel
 from evolabel.paper.rules.arrays import GROWN, PaperState
 from evolabel.paper.rules.loops.consequents import answer_paper, learn_paper_consequents
-from evolabel.paper.rules.loops.memberships import is_beyond, join, rule_memberships
+from evolabel.paper.rules.loops.memberships import is_beyond, join, paper_memberships
 from evolabel.paper.rules.loops.moments import update_spread
 from evolabel.paper.rules.loops.regressors import project_conditional
 from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
@@ -14,7 +14,7 @@ from evolabel.typing import FloatArray
 
 
 @inlined
-def update_winner(
+def update_paper_winner(
     w: int,
     d: float,
     weight: float,
@@ -70,7 +70,7 @@ def learn_paper(
             given = confidences[i]
         share = confidence_of_row(Y[i], given, work.confidence)
         join(Z[i], Y[i], paper.settings.label_weight, s)
-        m = rule_memberships(s, p, rules, settings, work, paper)
+        m = paper_memberships(s, p, rules, settings, work, paper)
         if consequents or out.shape[0] > 0:
             project_conditional(Z[i], m, rules, work, paper)
         if out.shape[0] > 0 and not created:
@@ -82,7 +82,7 @@ def learn_paper(
                 return i, NOVEL
             rules.counters[SEEN] += 1
             if labelled:
-                update_winner(winner, near[winner], weight * share, antecedent_rate, rules, settings, paper)
+                update_paper_winner(winner, near[winner], weight * share, antecedent_rate, rules, settings, paper)
         if consequents and labelled:
             reason = learn_paper_consequents(m, Z[i], Y[i], share, weight, rules, settings, work, paper)
             if reason != DONE:

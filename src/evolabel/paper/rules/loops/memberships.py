@@ -11,7 +11,7 @@ from evolabel.stages.rules.loops.memberships import distances, memberships
 from evolabel.stages.rules.loops.structure import novelty_bound
 from evolabel.typing import FloatArray
 
-YOUNG_POWER = 8.0  # of 1 + 1/k in the bound of the squared distance to a winner of support k
+_YOUNG_POWER = 8.0  # of 1 + 1/k in the bound of the squared distance to a winner of support k
 
 
 @kernel
@@ -53,7 +53,7 @@ def rule_distances(
 
 
 @inlined
-def rule_memberships(
+def paper_memberships(
     s: FloatArray, p: int, rules: RuleArrays, settings: Settings, work: Workspace, paper: PaperState
 ) -> int:
     """Fill distances and memberships of `work` for s; memberships use its p features only. Return the active rules."""
@@ -72,7 +72,7 @@ def bound_of_paper(
     if not by_radius:
         return novelty_bound(support, C, rules.winner_stats, settings)
     if settings.max_rules > C or C > 1:
-        return float(radius * (1.0 + 1.0 / support) ** YOUNG_POWER)
+        return float(radius * (1.0 + 1.0 / support) ** _YOUNG_POWER)
     return np.inf
 
 

@@ -11,7 +11,7 @@ from evolabel.typing import FloatArray
 
 WINNER_WINDOW = 200.0  # samples over which winner distances are averaged
 MIN_WINNERS = 50.0  # samples after which their mean and variance are used
-YOUNG_POWER = 4.0  # of 1 + 1/k in the bound for a winner of support k
+_YOUNG_POWER = 4.0  # of 1 + 1/k in the bound for a winner of support k
 
 
 @inner
@@ -33,7 +33,7 @@ def novelty_bound(support: float, C: int, winner_stats: FloatArray, settings: Se
     `MIN_WINNERS` samples. Deviation: the radius does not grow with p, so that rules are created early.
     """
     if settings.max_rules > C:
-        return float(settings.radius * (1.0 + 1.0 / support) ** YOUNG_POWER)
+        return float(settings.radius * (1.0 + 1.0 / support) ** _YOUNG_POWER)
     if settings.max_rules == 1 or winner_stats[0] <= MIN_WINNERS:
         return np.inf
     return float(winner_stats[1] + settings.novel_z * np.sqrt(winner_stats[2]))

@@ -17,6 +17,7 @@ import numpy as np
 from evolabel.core.events import Event, RuleNames
 from evolabel.errors import DataError, StateError
 from evolabel.stages.rules.arrays import RULES
+from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.written_rules.arrays import WrittenArrays
 from evolabel.typing import Arrays, FloatArray, IntArray
@@ -116,21 +117,21 @@ class EditEntry:
 def recorded(model: "StreamModel") -> Iterator[RuleBase]:
     """Yield the rule base of `model` to an edit that happens as a whole, and gets an entry, or not at all."""
     base, entries = model.trained(), current_entries(model)
-    before = base.with_copied_arrays()
+    before = base.contents.copied()
     rule_names, events, written = base.rule_names.copy(), base.events, model.written.arrays
     base.events = deque()
     try:
         yield base
     except BaseException:
-        base.take_arrays(before)
+        base.contents.take_arrays(before)
         base.rule_names, base.events, model.written.arrays = rule_names, events, written
         raise
     base.events, new = events, base.events
-    slots = _differing(before, base)
+    slots = _differing(before.rules, base)
     former = Former(
         slots=slots,
-        rows={name: array[slots] for name, array in before.by_slot.items()},
-        counters=before.arrays.counters,
+        rows={name: array[slots] for name, array in before.rules.by_slot.items()},
+        counters=before.rules.arrays.counters,
         after=base.arrays.counters.copy(),
         rule_names=rule_names,
         appended=len(new),
@@ -164,7 +165,7 @@ def undo(model: "StreamModel") -> Event:
     base.events.extendleft(reversed(former.dropped))
     base.reserve(int(former.counters[RULES]))
     base.arrays.counters[:] = former.counters
-    base.set_slots(former.slots, former.rows)
+    base.contents.set_slots(former.slots, former.rows)
     base.rule_names = former.rule_names
     if former.written is not None:
         model.written.arrays = former.written
@@ -172,7 +173,7 @@ def undo(model: "StreamModel") -> Event:
     return undone
 
 
-def _differing(before: RuleBase, after: RuleBase) -> IntArray:
+def _differing(before: RuleState, after: RuleState) -> IntArray:
     """Return slots whose bits differ, or that were given up. W may come or go; it differs only where a lock does."""
     pairs = [(array, after.by_slot[name]) for name, array in before.by_slot.items()]
     alike = [(old, new) for old, new in pairs if old.shape[1:] == new.shape[1:]]

@@ -98,7 +98,7 @@ def lock_rule(model: "StreamModel", rule: int) -> None:
     if base.arrays.locked[slot]:
         raise StateError(f"rule {rule} is locked already")
     with recorded(model):
-        base.lock(slot, model.drift.weights(slot).T)
+        base.contents.lock(slot, model.drift.weights(slot).T)
         base.log("locked", rule, None)
 
 
@@ -116,7 +116,7 @@ def unlock_rule(model: "StreamModel", rule: int) -> None:
         raise StateError(f"rule {rule} is not locked")
     with recorded(model):
         model.drift.resume_fading(slot)
-        base.unlock(slot)
+        base.contents.unlock(slot)
         base.log("unlocked", rule, None)
 
 
@@ -148,7 +148,7 @@ def delete_rule(model: "StreamModel", rule: int) -> None:
         raise StateError(f"rule {rule} is the only rule; a model needs at least one")
     with recorded(model):
         base.remove(slot, "deleted")
-        base.fit_weights()
+        base.contents.fit_weights()
 
 
 def take_back(model: "StreamModel", entry: EditEntry) -> Event:
