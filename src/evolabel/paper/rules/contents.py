@@ -10,7 +10,7 @@ from evolabel.core.schema import Sizes, new_entries
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.paper.rules import merging
 from evolabel.paper.rules.arrays import PAPER_ARRAYS, PaperArrays, paper_sizes, paper_switches
-from evolabel.paper.rules.rule_state import PaperRuleState
+from evolabel.paper.rules.rule_state import PaperRuleState, rotated_shape
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RuleArrays, Settings
 from evolabel.stages.rules.contents import RuleContents
 from evolabel.stages.rules.label_rates import blend
@@ -58,7 +58,7 @@ class PaperContents(RuleContents):
         c, k = self.rules.arrays.c, self.rules.arrays.k
         apart = c[b] - c[a]
         between = k[a] * k[b] / (k[a] + k[b]) * np.outer(apart, apart)
-        self.set_scatter(a, self.rules.rotated_shape(a).scatter + self.rules.rotated_shape(b).scatter + between)
+        self.set_scatter(a, rotated_shape(self.rules, a).scatter + rotated_shape(self.rules, b).scatter + between)
 
     def _pool_label_moments(self, a: int, b: int) -> None:
         """Add the label means and co-moments of slot `b` to those of slot `a`, exactly."""
@@ -145,7 +145,7 @@ class PaperContents(RuleContents):
         target = np.flatnonzero(dimension >= 0)
         source = dimension[target]
         matrix = np.diag(self.rules.settings.prior * max(float(self.rules.arrays.k[slot]) - 1.0, 0.0))
-        matrix[np.ix_(target, target)] = other.rotated_shape(slot).scatter[np.ix_(source, source)]
+        matrix[np.ix_(target, target)] = rotated_shape(other, slot).scatter[np.ix_(source, source)]
         self.set_scatter(slot, matrix)
 
     # ------------------------------------------------------------------ merging of models
@@ -156,7 +156,7 @@ class PaperContents(RuleContents):
         joint = np.append(np.arange(p), p + order) if d > p else np.arange(p)
         if self.rules.paper.rotated and d > p:
             for slot in range(1, self.rules.n_rules + 1):
-                self.set_scatter(slot, self.rules.rotated_shape(slot).scatter[np.ix_(joint, joint)])
+                self.set_scatter(slot, rotated_shape(self.rules, slot).scatter[np.ix_(joint, joint)])
         sources = {"label": order, "dimension": joint}
         self.rules.arrays = RULE_ARRAYS.rearranged(self.rules.arrays, sources)
         self.rules.own = PAPER_ARRAYS.rearranged(self.rules.own, sources, leave_out=("F",))
@@ -166,7 +166,7 @@ class PaperContents(RuleContents):
         labels = self.rules.arrays.c.shape[1] - len(a)
         stretch, shift = np.append(a, np.ones(labels)), np.append(b, np.zeros(labels))
         if self.rules.paper.rotated:
-            self.set_scatter(slot, np.outer(stretch, stretch) * self.rules.rotated_shape(slot).scatter, settings)
+            self.set_scatter(slot, np.outer(stretch, stretch) * rotated_shape(self.rules, slot).scatter, settings)
         super().translate(slot, stretch, shift, settings)
 
     def leave_labels(self, slot: int, labels: IntArray, part: FloatArray, W: FloatArray, known: RuleState) -> None:

@@ -124,11 +124,7 @@ class PaperRuleState(RuleState):
 
     def shape(self, slot: int) -> RuleShape:
         """Return centre and spread of the rule in `slot`."""
-        return self.rotated_shape(slot) if self.paper.rotated else super().shape(slot)
-
-    def rotated_shape(self, slot: int) -> RotatedShape:
-        """Return centre and spread of the rotated rule in `slot`."""
-        return RotatedShape(slot, self.n_features, self.arrays, self.settings, self.own.F[slot])
+        return rotated_shape(self, slot) if self.paper.rotated else super().shape(slot)
 
     @property
     def label_moments(self) -> LabelMoments | None:
@@ -143,15 +139,21 @@ class PaperRuleState(RuleState):
         """Derive P of `slot` from H; of iterated weights the step bound and, for slot 0, the weights follow, too."""
         super().derive_inverse(slot, settings)
         if self.paper.iterated:
-            self.tighten(slot, settings)
+            tighten(self, slot, settings or self.settings)
             if slot == 0:
                 with one_blas_thread():
                     self.arrays.W[0] = self.arrays.G[0] @ mirrored(self.arrays.P[0])
 
-    def tighten(self, slot: int, settings: Settings | None = None) -> None:
-        """Set the step bound of `slot` to lmax(H + penalty). Iterated consequents store H as a whole matrix."""
-        penalty = (settings or self.settings).penalty[min(slot, 1)]
-        self.own.top[slot] = largest_eigenvalue(self.arrays.H[slot] + np.diag(penalty))
-
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_paper_scratch": None, "_paper_packed": None}
+
+
+def rotated_shape(rules: PaperRuleState, slot: int) -> RotatedShape:
+    """Return centre and spread of the rotated rule in `slot` of `rules`."""
+    return RotatedShape(slot, rules.n_features, rules.arrays, rules.settings, rules.own.F[slot])
+
+
+def tighten(rules: PaperRuleState, slot: int, settings: Settings) -> None:
+    """Set the step bound of `slot` of `rules` to lmax(H + penalty), by `settings`; iterated weights keep H whole."""
+    penalty = settings.penalty[min(slot, 1)]
+    rules.own.top[slot] = largest_eigenvalue(rules.arrays.H[slot] + np.diag(penalty))

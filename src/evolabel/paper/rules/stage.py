@@ -20,7 +20,7 @@ from evolabel.paper.rules.loops.learn import learn_paper
 from evolabel.paper.rules.loops.memberships import join
 from evolabel.paper.rules.loops.rotated import rotate
 from evolabel.paper.rules.proximal import DIVERGED_TEXT
-from evolabel.paper.rules.rule_state import PaperRuleState
+from evolabel.paper.rules.rule_state import PaperRuleState, tighten
 from evolabel.stages.rules import slots
 from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.stage import RuleBase
@@ -110,7 +110,7 @@ class PaperRules(PaperRuleState, RuleBase):
         super()._upkeep()
         if self.paper.iterated:
             for slot in np.flatnonzero(self.own.top[:, 0] > LOOSE * self.own.top[:, 1]):
-                self.tighten(int(slot))
+                tighten(self, int(slot), self.settings)
 
     def _merge_touching(self) -> None:
         """Compare the rules that have grown with the others; merge those that touch and agree."""
