@@ -12,4 +12,4 @@ from evolabel.stages.rules.loops.regressors import fill_products
 def learn_row(m, z, y, weight, state):
     """Learn one row by the m active rules of a state."""
     fill_products(m, state.rules, state.work)
-    learn_consequents(m, z, y, 1.0, weight, state.rules, state.settings, state.work, None)
+    learn_consequents(m, z, y, 1.0, weight, state.rules, state.settings, state.work)

@@ -4,7 +4,9 @@ from dataclasses import fields
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.options import Options
+from evolabel.model.stream_model import StreamModel
 from evolabel.paper import PaperClassifier
+from evolabel.paper.model import PaperModel
 from evolabel.paper.options import PaperOptions
 
 ABSENT = {"follow_drift": False, "threshold_rules": False}  # of the paper's classifier
@@ -38,6 +40,12 @@ def classifier_of(**changes):
     """The default classifier with `changes`; the paper's if one of the `changes` is its own."""
     kind, values = _read(changes)
     return kind(**values)
+
+
+def new_model(n_features, n_labels, options):
+    """A model of these `options` that has learned nothing."""
+    kind = PaperModel if isinstance(options, PaperOptions) else StreamModel
+    return kind(n_features, n_labels, options)
 
 
 def _read(changes):

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from profiles import PAPER_PROFILE, options_of
+from profiles import PAPER_PROFILE, new_model, options_of
 
 from evolabel.active.scoring.row_statistics import RowStatistics
 from evolabel.active.scoring.second_moments import SecondMoments
@@ -33,7 +33,7 @@ def samples():
 def trained(samples, options):
     """A model that has learned 150 samples."""
     X, Y = samples
-    made = StreamModel(5, 3, options)
+    made = new_model(5, 3, options)
     made.fit(Batch(X[:90], Y[:90]))
     made.learn(Batch(X[90:150], Y[90:150]))
     return made

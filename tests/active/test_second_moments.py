@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from profiles import PAPER_PROFILE, options_of
+from profiles import PAPER_PROFILE, new_model, options_of
 
 from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.core.options import Options
@@ -22,7 +22,7 @@ def samples():
 
 
 def fitted(samples, **options):
-    model = StreamModel(P, 3, options_of(**options))
+    model = new_model(P, 3, options_of(**options))
     model.fit(Batch(samples[0][:100], samples[1][:100]))
     return model
 

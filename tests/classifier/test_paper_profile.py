@@ -82,7 +82,7 @@ def test_a_saved_model_answers_and_learns_on_with_the_same_bits(
     for twin in twins:
         assert twin.events_ == learned.events_
         for name in ("c", "k", "F", "H", "G", "P", "W", "Q", "top"):
-            mine, theirs = (getattr(clf.inner.any_model.rules.arrays, name)[used] for clf in (learned, twin))
+            mine, theirs = (clf.inner.any_model.rules.by_slot[name][used] for clf in (learned, twin))
             np.testing.assert_array_equal(theirs, mine, err_msg=name)
     assert_same_state(state_of(twins[1]), state_of(learned))
 

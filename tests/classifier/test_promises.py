@@ -39,7 +39,7 @@ def test_a_stream_that_diverged_does_not_answer_until_it_is_fitted_again(rows):
     X, Y = rows
     clf = EvolvingFuzzyClassifier.paper(vigilance=1e6).fit(X[:60], Y[:60])
     rules = clf.inner.any_model.trained()
-    rules.settings = rules.settings._replace(literal_step=True)
+    rules.paper = rules.paper._replace(literal_step=True)
     with pytest.raises(DivergenceError, match="at sample"):
         clf.partial_fit(X[60:], Y[60:])
     for call in (clf.predict, clf.decision_function, lambda x: clf.partial_fit(x, Y[:1])):

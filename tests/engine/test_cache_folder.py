@@ -9,13 +9,13 @@ from evolabel.engine import compile
 
 READ_BEYOND = """
 import numpy as np
-from evolabel.stages.{module} import {kernel}
+from evolabel.{module} import {kernel}
 print({kernel}({arguments}))
 """
 BEYOND = [
-    ("rules.loops.structure", "ward_pair", "np.ones((2, 3)), np.ones((1, 3)), np.ones(2)"),
+    ("stages.rules.loops.structure", "ward_pair", "np.ones((2, 3)), np.ones((1, 3)), np.ones(2)"),
     pytest.param(  # features of two samples, compared in lanes
-        "feedback.loops.feedback",
+        "stages.feedback.loops.feedback",
         "shift_rows",
         "np.ones((1, 8)), np.array([1]), np.ones((1, 3)), np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.ones(1), "
         "np.ones((2, 1)), np.ones(1), np.ones(1), np.ones((1, 1)), np.ones(1)",
@@ -68,7 +68,7 @@ def test_kernels_of_other_libraries_are_cached_where_they_were(tmp_path):
 def test_without_a_folder_to_write_kernels_are_compiled_and_not_kept(tmp_path):
     (tmp_path / "file").write_text("no folder")
     arguments = "np.eye(2), np.ones(2), 0, 2, 0.0, 9.0, np.ones(2)"
-    code = READ_BEYOND.format(module="rules.loops.rotated", kernel="substitute", arguments=arguments)
+    code = READ_BEYOND.format(module="paper.rules.loops.rotated", kernel="substitute", arguments=arguments)
     done = run(code, NUMBA_CACHE_DIR=str(tmp_path / "file"))
     assert (done.returncode, done.stdout.strip()) == (0, "2.0")
 
@@ -77,7 +77,7 @@ def test_without_a_folder_to_write_kernels_are_compiled_and_not_kept(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="rights are taken from root by a program of Linux")
 def test_kernels_of_an_image_that_cannot_be_written_to_are_read_by_another_user(tmp_path):
     arguments = "np.eye(2), np.ones(2), 0, 2, 0.0, 9.0, np.ones(2)"
-    code = READ_BEYOND.format(module="rules.loops.rotated", kernel="substitute", arguments=arguments)
+    code = READ_BEYOND.format(module="paper.rules.loops.rotated", kernel="substitute", arguments=arguments)
     code = count_compiled(code)
     image = tmp_path / "image"
     built = run(code, NUMBA_CACHE_DIR=str(image))
@@ -95,7 +95,9 @@ def test_kernels_of_an_image_that_cannot_be_written_to_are_read_by_another_user(
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_damaged_machine_code_is_compiled_again_and_replaced(tmp_path, ending):
     arguments = "np.eye(2), np.ones(2), 0, 2, 0.0, 9.0, np.ones(2)"
-    code = count_compiled(READ_BEYOND.format(module="rules.loops.rotated", kernel="substitute", arguments=arguments))
+    code = count_compiled(
+        READ_BEYOND.format(module="paper.rules.loops.rotated", kernel="substitute", arguments=arguments)
+    )
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split()[0] == "2.0"
     for file in tmp_path.rglob(f"*.{ending}"):
         file.write_bytes(file.read_bytes()[:40])

@@ -51,10 +51,9 @@ def test_correlations_on_samples_are_weighted_by_membership(six_rules, stream):
 
 
 def test_models_that_couple_labels_need_no_samples(rotated_rules):
-    a, C = rotated_rules.inner.any_model.rules.arrays, rotated_rules.n_rules_
-    used = slice(1, C + 1)
-    moments = LabelMoments(a.Q[used], a.ybar[used], a.mass[used])
-    axes = figures.label_correlations(rotated_rules, int(a.identity[1]))
+    rules, used = rotated_rules.inner.any_model.rules, slice(1, rotated_rules.n_rules_ + 1)
+    moments = LabelMoments(rules.own.Q[used], rules.own.ybar[used], rules.own.mass[used])
+    axes = figures.label_correlations(rotated_rules, int(rules.arrays.identity[1]))
     values = axes.images[0].get_array()
     np.testing.assert_allclose(values[1, 0], correlations(moments)[0][1, 0])
     np.testing.assert_allclose(values[0, 1], correlations(pooled(moments))[0][0, 1])

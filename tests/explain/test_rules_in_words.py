@@ -51,7 +51,7 @@ def test_conditions_are_shadows_in_original_units(stream, scaling, covariance):
     rules, a = model.trained(), model.trained().arrays
     for slot, rule in enumerate(clf.rules_, start=1):
         if covariance == "full":
-            F = np.tril(a.F[slot])
+            F = np.tril(rules.own.F[slot])
             spread = np.sqrt(np.diag(F @ F.T) / (rules.settings.prior_count + max(a.k[slot] - 1.0, 0.0)))
         else:
             spread = 1.0 / np.sqrt(a.inv[slot])

@@ -7,7 +7,7 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from profiles import PAPER_PROFILE, options_of
+from profiles import PAPER_PROFILE, new_model, options_of
 from small_rule_bases import assert_close
 
 from evolabel.core.options import Options
@@ -38,7 +38,7 @@ def samples(seed, rows=160, p=4):
 
 def model_of(X, Y, batch=60, **changes):
     """A model past its batch phase and some incremental samples."""
-    model = StreamModel(X.shape[1], Y.shape[1], options_of(**{"max_rules": 40, **changes}))
+    model = new_model(X.shape[1], Y.shape[1], options_of(**{"max_rules": 40, **changes}))
     model.fit(Batch(X[:batch], Y[:batch]))
     model.learn(Batch(X[batch:], Y[batch:]))
     return model

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from profiles import PAPER_PROFILE, options_of
+from profiles import PAPER_PROFILE, new_model, options_of
 
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, keep_features
-from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.stages.written_rules.edits import rule_edits
 from evolabel.streams import DriftingStream
@@ -26,7 +25,7 @@ def stream(rows=700, seed=5):
 @pytest.fixture(params=PROFILES)
 def model(request):
     X, Y = stream()
-    made = StreamModel(4, 3, options_of(max_rules=6, **PROFILES[request.param]))
+    made = new_model(4, 3, options_of(max_rules=6, **PROFILES[request.param]))
     made.fit(Batch(X[:120], Y[:120]))
     return made
 

@@ -8,12 +8,11 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from profiles import PAPER_PROFILE, options_of
+from profiles import PAPER_PROFILE, new_model, options_of
 
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
 from evolabel.model.storage.snapshot import put_together, take_apart
-from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.inverses import ridge_inverse
 from evolabel.stages.written_rules.edits import journal, rule_edits
 from evolabel.stages.written_rules.specification import RuleSpec
@@ -30,7 +29,7 @@ X, Y = DriftingStream(n_features=3, n_labels=3, drift_every=80, seed=9).take(400
 
 
 def fitted(profile):
-    model = StreamModel(3, 3, options_of(**{"max_rules": 5, **PROFILES[profile]}))
+    model = new_model(3, 3, options_of(**{"max_rules": 5, **PROFILES[profile]}))
     model.fit(Batch(X[:100], Y[:100]))
     return model
 
