@@ -15,7 +15,6 @@ from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, joined, keep_features
 from evolabel.model.storage.snapshot import put_together, take_apart
 from evolabel.model.stream_model import StreamModel
-from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.scaling.stage import fit_scaler
 from evolabel.streams import DriftingStream
 
@@ -136,7 +135,7 @@ def test_settings_are_those_of_the_new_width():
     X, Y = samples(5)
     model = model_of(X, Y, **PAPER_PROFILE)
     grow_features(model, [np.arange(20.0), np.arange(20.0)])
-    expected = kernel_settings(model.options, 6, np.ones(6), model.ridge)
+    expected = shared_settings(model.options, 6, 3, np.ones(6), model.ridge)
     for name, value in model.trained().settings._asdict().items():
         np.testing.assert_array_equal(value, getattr(expected, name), err_msg=name)
     assert expected.prior_count == 12.0
@@ -230,7 +229,7 @@ def test_a_wider_model_is_stored_bit_for_bit(kind):
     X, Y = samples(10)
     model = model_of(X, Y, **KINDS[kind])
     grow_features(model, [np.arange(10.0)])
-    twin = put_together(*take_apart(model), options_class=type(model.options))
+    twin = put_together(*take_apart(model), model_class=type(model), options_class=type(model.options))
     later, labels = samples(10, rows=200, p=5)
     for one in (model, twin):
         one.learn(Batch(later, labels))

@@ -106,7 +106,8 @@ def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
         else:
             assert_same(take_apart(model), before)
     arrays, facts = take_apart(model)
-    stored = put_together(copy.deepcopy(arrays), json.loads(json.dumps(facts)), options_class=type(model.options))
+    kinds = {"model_class": type(model), "options_class": type(model.options)}
+    stored = put_together(copy.deepcopy(arrays), json.loads(json.dumps(facts)), **kinds)
     for before in reversed(states):
         for each in (model, stored):
             journal.undo(each)
