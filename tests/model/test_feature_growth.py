@@ -15,6 +15,7 @@ from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, joined, keep_features
 from evolabel.model.storage.snapshot import put_together, take_apart
 from evolabel.model.stream_model import StreamModel
+from evolabel.paper.rules.settings import shared_settings
 from evolabel.stages.scaling.stage import fit_scaler
 from evolabel.streams import DriftingStream
 
