@@ -29,8 +29,8 @@ from evolabel.classifier.targets import LabelMatrix, checked_labels
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_drift import restart_alarms
+from evolabel.model.protocols import Model
 from evolabel.stages.feedback.stage import Correction
-from evolabel.stages.protocols import Model
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
@@ -141,7 +141,7 @@ class ActiveLearner:
         self.annotators = AnnotatorPool() if annotators is None else annotators
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
-        self._inner = classifier.inner
+        self._classifier, self._inner = classifier, classifier.inner
         self.strategy = QueryStrategy(
             self._inner,
             self.bucket,
@@ -156,7 +156,7 @@ class ActiveLearner:
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:
         """The classifier that is trained."""
-        return self._inner.classifier
+        return self._classifier
 
     @property
     def budget(self) -> float:
@@ -200,12 +200,13 @@ class ActiveLearner:
         if not named or len(named) < len(features) or len(set(labels)) < len(labels) or not labels:
             raise DataError("features and labels need one name each, all different; pass lists of names")
         coding = ColumnCoding(tuple(named), tuple(tuple(texts) if texts else None for texts in named.values()))
-        inner = (EvolvingFuzzyClassifier() if classifier is None else classifier).inner
+        trained = EvolvingFuzzyClassifier() if classifier is None else classifier
+        inner = trained.inner
         if inner.is_fitted:
             raise ParameterError("the classifier has learned rows already; pass it to ActiveLearner itself")
         model = inner.new_model(len(coding.feature_names), len(labels))
         inner.begin(model, coding, LabelMatrix(list(labels)))
-        return cls(inner.classifier, **settings)
+        return cls(trained, **settings)
 
     @classmethod
     def paper(
@@ -462,7 +463,7 @@ class ActiveLearner:
         before, now = self._inner.fitted, classifier.inner.fitted
         if not before.same_features(now) or before.targets.names != now.targets.names:
             raise DataError("the classifier has other features or labels; pass one trained on those of this learner")
-        self._inner.classifier, self._inner.state = classifier, classifier.inner.state
+        self._classifier, self._inner.state = classifier, classifier.inner.state
 
     # ------------------------------------------------------------------ files
 

@@ -10,10 +10,10 @@ import numpy as np
 from evolabel.active.query import Query
 from evolabel.active.selection.token_bucket import TokenBucket
 from evolabel.core.array_checks import check_arrays, check_names, flags, floats, inside, require, size_of, whole
+from evolabel.model.protocols import Model
 from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.stages.feedback.loops.feedback import PRIOR_ERRORS
 from evolabel.stages.feedback.stage import Correction, ErrorFeedback, feedback_of
-from evolabel.stages.protocols import Model
 from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:

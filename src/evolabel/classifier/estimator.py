@@ -648,7 +648,9 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         """Share of each label that every feature explains alone."""
         from evolabel.stages.rules.relevance import feature_relevance
 
-        return feature_relevance(self._state.trained_model(), self.inner.feature_names, self._state.targets.names)
+        return feature_relevance(
+            self._state.trained_model().trained(), self.inner.feature_names, self._state.targets.names
+        )
 
     @property
     @exclusive

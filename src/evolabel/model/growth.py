@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.model.protocols import Model
 from evolabel.model.seen_ranges import moved_ranges, no_ranges
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, fit_scaler
 from evolabel.typing import FloatArray, IntArray

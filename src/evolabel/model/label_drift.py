@@ -6,9 +6,9 @@ from math import log, nan
 
 import numpy as np
 
+from evolabel.model.protocols import Model
 from evolabel.stages.drift.loops.alarm import CALM_COUNT, CALM_MEAN, IS_RAISED, ODDS, SHORT_MEAN
 from evolabel.stages.drift.stage import LABEL_EVENTS
-from evolabel.stages.protocols import Model
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.typing import FloatArray, IntArray
 

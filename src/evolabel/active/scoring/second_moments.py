@@ -16,8 +16,8 @@ from evolabel.core.array_checks import (
 )
 from evolabel.core.events import MERGES
 from evolabel.core.sizes import misfit
+from evolabel.model.protocols import Model
 from evolabel.model.storage.named_arrays import part_of, prefixed
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.arrays import block_length
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import NO_MOMENTS, Moments

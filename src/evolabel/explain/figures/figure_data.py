@@ -8,7 +8,7 @@ import numpy as np
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, DataTypeError, StateError
 from evolabel.explain.shortening import Threshold
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.rules.relevance import feature_relevance
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import Scaler
@@ -95,7 +95,7 @@ class FigureData:
 
     def most_relevant(self, count: int) -> list[int]:
         """Return the column numbers of the `count` features that explain most of some label."""
-        overall = feature_relevance(self.model, self.feature_names, self.label_names).overall
+        overall = feature_relevance(self.rules, self.feature_names, self.label_names).overall
         return [int(j) for j in np.argsort(-overall, kind="stable")[:count]]
 
     def read_rows(self, X: object) -> FloatArray:

@@ -4,10 +4,10 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.stages.rules.stream_terms import scaled_moments, stream_terms
 from evolabel.typing import FloatArray, IntArray
+from evolabel.words.figures.canvas import Axes
 from evolabel.words.terms import TERMS
 
 _N_COLOURED = 6  # rules with a colour; the others are grey
@@ -70,7 +70,7 @@ def gaussian(data: FigureData, slot: int, j: int, values: FloatArray) -> FloatAr
     """
     X = np.full((len(values), data.model.n_features), np.nan)
     X[:, j] = values
-    z = data.scaler.transform(data.model.drift.sensors.as_corrected(X))[:, j]
+    z = data.scaler.transform(data.model.sensors.as_corrected(X))[:, j]
     variance = data.rules.shape(slot).covariance[j, j]
     return np.asarray(np.exp(-0.5 * (z - data.rules.arrays.c[slot, j]) ** 2 / variance))
 

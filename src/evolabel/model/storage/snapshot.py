@@ -1,7 +1,6 @@
 """A model as named arrays and plain facts for a file, and back, bit for bit."""
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,15 +18,15 @@ from evolabel.core.events import (
 )
 from evolabel.core.options import Options, option_names
 from evolabel.errors import DataError
-from evolabel.model.start.cold_start import PER_SAMPLE
 from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.named_arrays import part_of
 from evolabel.model.stream_model import StreamModel
+from evolabel.model.warm_up import PER_SAMPLE
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.decisions.file_checks import check_decisions
-from evolabel.stages.protocols import Watcher
+from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings
 from evolabel.stages.rules.file_checks import RuleChecks, check_identities, check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
@@ -104,13 +103,13 @@ def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
 def put_together(
     arrays: Arrays,
     facts: object,
-    watchers: Sequence[Watcher] = (),
+    feedback: ErrorFeedback | None = None,
     *,
     model_class: type[StreamModel] = StreamModel,
     options_class: type[Options] = Options,
     copy: bool = True,
 ) -> StreamModel:
-    """Return the model of these `arrays` and `facts`, with its `watchers`; DataError if they are not those of one.
+    """Return the model of these `arrays` and `facts`, with its `feedback`; DataError if they are not those of one.
 
     It is a `model_class` with options of `options_class`. Without `copy` its rules are the `arrays` themselves, which
     saves memory where the model is only checked.
@@ -119,7 +118,7 @@ def put_together(
     options = read_options(stored.part("options"), options_class)
     n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
     if "warm_up" in stored:
-        model = model_class(n_features, n_labels, options, exclusive=stored.flag("exclusive"), watchers=watchers)
+        model = model_class(n_features, n_labels, options, exclusive=stored.flag("exclusive"), feedback=feedback)
         _fill_buffer(model, arrays, stored.part("warm_up"))
         return model
     parts = _parts(arrays, options)
@@ -130,7 +129,7 @@ def put_together(
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
     kind = {"warming": False, "exclusive": stored.flag("exclusive")}
-    model = model_class(n_features, n_labels, options, **kind, watchers=watchers)
+    model = model_class(n_features, n_labels, options, **kind, feedback=feedback)
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")

@@ -7,7 +7,7 @@ rates. Both parts are estimated by regression, first on the initial batch, label
 order and others do not. In a shuffled stream both are 0, but for rare chance.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from evolabel.core.sizes import check_batch, check_rows, misfit
 from evolabel.engine.compile import direct
 from evolabel.stages.feedback.loops.feedback import EMPTY, N_RECENT, REPEAT, SHRINK, follow_errors, shift_rows
 from evolabel.stages.feedback.recent_errors import RecentErrors
-from evolabel.stages.protocols import Model
 from evolabel.typing import Arrays, FloatArray, IntArray
 
 _follow_errors, _shift_rows = direct(follow_errors), direct(shift_rows)
@@ -48,7 +47,7 @@ class Correction(NamedTuple):
 
 
 class ErrorFeedback:
-    """Refiner (`stages.protocols`): recent errors of every label, and the share of them that is expected again.
+    """Recent errors of every label, and the share of them that is expected again.
 
     Parameters
     ----------
@@ -247,10 +246,17 @@ class ErrorFeedback:
         return made
 
 
-def feedback_of(model: Model) -> ErrorFeedback:
+class FollowedModel(Protocol):
+    """A model that has learned, in its batch phase, how errors repeat."""
+
+    n_features: int
+    n_labels: int
+    feedback: ErrorFeedback | None
+
+
+def feedback_of(model: FollowedModel) -> ErrorFeedback:
     """Return error feedback that starts with what the initial batch of `model` has shown; the model is not changed."""
-    watching = [watcher for watcher in model.watchers if isinstance(watcher, ErrorFeedback)]
-    return (watching or [ErrorFeedback()])[0].restarted(model.n_features, model.n_labels)
+    return (model.feedback or ErrorFeedback()).restarted(model.n_features, model.n_labels)
 
 
 def _widened(array: FloatArray, n_labels: int) -> FloatArray:
