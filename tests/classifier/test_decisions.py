@@ -377,7 +377,7 @@ def test_arrays_of_decisions_that_are_not_learned_are_refused(linked_labels, tmp
     fresh("weights").fit(X[:150], Y[:150]).save(tmp_path / "model")
     arrays, manifest = read_model_file(tmp_path / "model")
     write_model_file(tmp_path / "crafted", {**arrays, "decisions.seen": np.ones(4)}, manifest)
-    with pytest.raises(ModelFileError, match="decisions: arrays are not expected"):
+    with pytest.raises(ModelFileError, match="decisions: array seen is not expected"):
         EvolvingFuzzyClassifier.load(tmp_path / "crafted")
 
 

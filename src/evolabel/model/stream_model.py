@@ -15,6 +15,7 @@ from numpy.linalg import LinAlgError
 from evolabel._utils.interrupts import deliver, held
 from evolabel.core.options import Options
 from evolabel.core.rows import NOT_GIVEN, Batch, Rows
+from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.core.sizes import misfit
 from evolabel.engine.bounds import count_answers, first_bad_sample
 from evolabel.engine.compile import direct
@@ -24,7 +25,7 @@ from evolabel.model.empty_rows import answer_by_base_rates
 from evolabel.model.few_rows import answer_few_rows
 from evolabel.model.loops.ranges import widen_ranges
 from evolabel.model.protocols import FewAnswers, Model
-from evolabel.model.seen_ranges import no_ranges
+from evolabel.model.seen_ranges import SEEN_ARRAYS, SeenArrays
 from evolabel.model.start import batch_phase
 from evolabel.model.start.batch_phase import NOT_IN_FLOAT64, is_heavy
 from evolabel.model.start.first_model import FEWEST_ROWS, FirstModel
@@ -54,7 +55,7 @@ _first_bad_sample = direct(first_bad_sample)
 _widen_ranges = direct(widen_ranges)
 
 
-class StreamModel:
+class StreamModel(SeenArrays):
     """EFC-ML with its scaling, from the first sample on; a `model.protocols.Model`.
 
     The first samples, as many as the option `warm_up`, are kept for the batch phase. Until it has run, outputs are
@@ -102,8 +103,7 @@ class StreamModel:
         self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
         self.is_plain = self.decisions is None  # learning a row changes the rules only
         self.feedback = feedback
-        self.ranges = no_ranges(n_features)  # of the values seen (`model.loops.ranges`)
-        self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
+        vars(self).update(SEEN_ARRAYS.new(stream_sizes(n_features, n_labels)))
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
 
@@ -397,5 +397,5 @@ class StreamModel:
             self.decisions.grow_labels(n_labels)
         self.written.grow_labels(n_labels)
         self.calibration.grow_labels(n_labels)
-        self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))
+        vars(self).update(SEEN_ARRAYS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))
         self.n_labels = n_labels
