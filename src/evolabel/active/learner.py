@@ -28,7 +28,7 @@ from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.model.empty_rows import base_probabilities
-from evolabel.model.label_drift import restart_alarms
+from evolabel.model.label_states import restart_alarms
 from evolabel.model.protocols import Model
 from evolabel.stages.feedback.stage import Correction
 from evolabel.streams.tabular.column_coding import ColumnCoding

@@ -18,7 +18,7 @@ from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.classifier.inner import ClassifierInner, FittedModel
 from evolabel.errors import StateError
 from evolabel.explain.unfamiliar import describe_unfamiliar
-from evolabel.model.label_drift import doubts
+from evolabel.model.label_states import doubts
 from evolabel.model.protocols import Model
 from evolabel.streams.tabular.column_coding import Unseen
 from evolabel.typing import BoolArray, FloatArray

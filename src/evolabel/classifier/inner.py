@@ -262,7 +262,7 @@ class ClassifierInner:
         new = kept if n_events is None else max(min(rules.n_events - n_events, kept), 0)
         events: Sequence[Event] = [*islice(rules.events, kept - new, None)]
         if any(event.kind in THRESHOLD_CHANGES for event in events):
-            from evolabel.explain.event_words import with_rule_words
+            from evolabel.stages.threshold_rules.event_words import with_rule_words
             from evolabel.stages.threshold_rules.read_trees import tree_reader
 
             events = with_rule_words(list(rules.events), tree_reader(self.any_model, *names), kept - new)

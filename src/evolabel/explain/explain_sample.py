@@ -12,7 +12,7 @@ from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
 from evolabel.explain.prediction import NO_FEATURE, Explanation
 from evolabel.explain.shortening import Threshold
 from evolabel.model.empty_rows import base_probabilities
-from evolabel.model.label_drift import labels_in_drift
+from evolabel.model.label_states import labels_in_drift
 from evolabel.model.protocols import Model
 from evolabel.stages.drift.part import linear_part
 from evolabel.stages.feedback.stage import Correction

@@ -7,7 +7,7 @@ from evolabel.core.rows import Batch, Rows
 from evolabel.engine.bounds import count_answers
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, StateError
-from evolabel.model.label_drift import restart_alarms
+from evolabel.model.label_states import restart_alarms
 from evolabel.model.protocols import Model
 from evolabel.model.seen_ranges import batch_ranges
 from evolabel.model.start.first_probabilities import start_calibration

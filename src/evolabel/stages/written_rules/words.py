@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import one_line
+from evolabel._utils.text import one_line, samples
 from evolabel.stages.threshold_rules.path import PathEdge, ThresholdPath
-from evolabel.stages.threshold_rules.words import percent, samples
+from evolabel.stages.threshold_rules.words import percent
 from evolabel.stages.written_rules.edits.journal import EditedModel
 from evolabel.stages.written_rules.rule_forms import written_words
 from evolabel.stages.written_rules.stage import own_shares
