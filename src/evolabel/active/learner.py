@@ -141,7 +141,7 @@ class ActiveLearner:
         self.annotators = AnnotatorPool() if annotators is None else annotators
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
-        self._classifier, self._inner = classifier, classifier.inner
+        self._inner = classifier.inner
         self.strategy = QueryStrategy(
             self._inner,
             self.bucket,
@@ -156,7 +156,9 @@ class ActiveLearner:
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:
         """The classifier that is trained."""
-        return self._classifier
+        found = self._inner.classifier
+        assert isinstance(found, EvolvingFuzzyClassifier)
+        return found
 
     @property
     def budget(self) -> float:
@@ -463,7 +465,7 @@ class ActiveLearner:
         before, now = self._inner.fitted, classifier.inner.fitted
         if not before.same_features(now) or before.targets.names != now.targets.names:
             raise DataError("the classifier has other features or labels; pass one trained on those of this learner")
-        self._classifier, self._inner.state = classifier, classifier.inner.state
+        self._inner.classifier, self._inner.state = classifier, classifier.inner.state
 
     # ------------------------------------------------------------------ files
 
