@@ -107,7 +107,7 @@ def test_sets_are_right_more_often_where_labels_come_together(linked_labels):
 def test_the_initial_batch_alone_can_bring_sets_into_use(linked_labels):
     X, Y = linked_labels
     clf = fresh("sets").fit(X[:300], Y[:300])
-    assert clf.inner.any_model.decisions.in_use
+    assert clf.inner.any_model.decisions.by_sets
     assert {tuple(row) for row in clf.predict(X)} <= {tuple(row) for row in Y}
 
 

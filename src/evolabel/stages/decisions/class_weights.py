@@ -57,6 +57,8 @@ class BalancedDecisions(LabelCountArrays):
         Whether the labels are classes, of which one is true.
     """
 
+    by_sets = False  # each label is decided by itself
+
     def __init__(self, n_labels: int, *, exclusive: bool) -> None:
         self.n_labels = n_labels
         self.exclusive = exclusive

@@ -44,7 +44,7 @@ class KnownSets(KnownSetArrays):
         vars(self).update(KNOWN_SETS.new({"set": MOST_SETS, "label": n_labels}))
 
     @property
-    def in_use(self) -> bool:
+    def by_sets(self) -> bool:
         """Whether sets have been right in more rows than plain decisions, beyond chance: they then decide."""
         return bool(self.outcomes[WON] > np.sqrt(self.outcomes[APART]))
 

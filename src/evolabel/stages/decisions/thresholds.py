@@ -26,6 +26,8 @@ class OutputCounts(OutputCountArrays):
         One threshold for all labels (micro-F1) instead of one for each (macro-F1).
     """
 
+    by_sets = False  # each label is decided by itself
+
     def __init__(self, n_labels: int, *, shared: bool) -> None:
         self.n_labels = n_labels
         self.shared = shared
