@@ -65,6 +65,10 @@ class Classifier(Protocol):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return its parameters."""
 
+    @staticmethod
+    def paper(**changes: Any) -> Any:
+        """Return a classifier with the paper's parameters, but for those in `changes`."""
+
     @classmethod
     def _get_param_names(cls) -> list[str]:
         """Return the names of its parameters."""
