@@ -18,11 +18,11 @@ from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import (
     LEARNER_KIND,
-    put_classifier_together,
+    classifier_from_arrays,
+    classifier_to_arrays,
     read_classifier,
     refusing_to_read,
     refusing_to_write,
-    take_classifier_apart,
 )
 from evolabel.core.array_checks import (
     check_arrays,
@@ -83,7 +83,7 @@ def learner_bytes(learner: StoredLearner) -> bytes:
 
 def learner_checksum(learner: StoredLearner) -> str:
     """The checksum of the state of `learner`, as its file has it."""
-    return model_checksum(*_take_apart(learner))
+    return model_checksum(*_to_arrays(learner))
 
 
 def learner_from_bytes(cls: type[L], data: bytes) -> L:
@@ -117,20 +117,20 @@ def _read_learner(cls: type[L], arrays: Arrays, manifest: dict[str, Any], path: 
         kind = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {kind}, not an active learner; pass a file of its save()")
     with refusing_to_read(path, "a learner", manifest):
-        return _put_together(cls, arrays, manifest)
+        return _from_arrays(cls, arrays, manifest)
 
 
 def _checked_parts(learner: StoredLearner, path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     """Arrays and manifest of `learner`; ModelWriteError that names `path` if they could not be read again."""
-    arrays, manifest = _take_apart(learner)
+    arrays, manifest = _to_arrays(learner)
     with refusing_to_write(path):
-        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
+        _from_arrays(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
     return arrays, manifest
 
 
-def _take_apart(learner: StoredLearner) -> tuple[Arrays, dict[str, Any]]:
+def _to_arrays(learner: StoredLearner) -> tuple[Arrays, dict[str, Any]]:
     """The arrays of `learner`, and all else as values that JSON can hold."""
-    arrays, classifier = take_classifier_apart(learner.classifier)
+    arrays, classifier = classifier_to_arrays(learner.classifier)
     bucket, strategy, model = learner.bucket, learner.strategy, learner.strategy.inner.model
     manifest = {
         "kind": LEARNER_KIND,
@@ -157,7 +157,7 @@ def _take_apart(learner: StoredLearner) -> tuple[Arrays, dict[str, Any]]:
     return arrays, manifest
 
 
-def _put_together(cls: type[L], arrays: Arrays, manifest: object, *, copy: bool = True) -> L:
+def _from_arrays(cls: type[L], arrays: Arrays, manifest: object, *, copy: bool = True) -> L:
     """The learner whose state is in `arrays` and `manifest`; EvolabelError if they are not those of one.
 
     Without `copy` the rules of its classifier are the `arrays` themselves.
@@ -167,7 +167,7 @@ def _put_together(cls: type[L], arrays: Arrays, manifest: object, *, copy: bool 
     parameters = stored.part("parameters").only(*_BUCKET_PARAMETERS, *_LEARNER_PARAMETERS, "error_feedback")
     criteria = [_read_criterion(described) for described in stored.parts("criteria")]
     learner = cls(
-        put_classifier_together(EvolvingFuzzyClassifier, _without_own(arrays), stored.value("classifier"), copy=copy),
+        classifier_from_arrays(EvolvingFuzzyClassifier, _without_own(arrays), stored.value("classifier"), copy=copy),
         criteria=criteria,
         selection=_read_selector(stored.part("selection")),
         annotators=AnnotatorPool.from_facts(stored.part("annotators")),

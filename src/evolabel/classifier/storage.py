@@ -17,7 +17,7 @@ from evolabel.core.array_checks import inside
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.named_arrays import part_of, prefixed
-from evolabel.model.storage.snapshot import put_together, read_weights, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays, read_weights
 from evolabel.model.stream_model import StreamModel
 from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file
 from evolabel.persistence.schemas import remedy
@@ -42,10 +42,10 @@ BROKEN = (EvolabelError, KeyError, TypeError, ValueError, AttributeError, IndexE
 
 def save_classifier(classifier: Classifier, path: str | os.PathLike[str]) -> None:
     """Write a trained `classifier` to `path`."""
-    arrays, manifest = take_classifier_apart(classifier)
+    arrays, manifest = classifier_to_arrays(classifier)
     with refusing_to_write(path):
         stored = json.loads(json.dumps(manifest, allow_nan=False))
-        put_classifier_together(type(classifier), arrays, stored, copy=False)
+        classifier_from_arrays(type(classifier), arrays, stored, copy=False)
     write_model_file(path, arrays, manifest)
 
 
@@ -56,7 +56,7 @@ def load_classifier(cls: type[C], path: str | os.PathLike[str]) -> C:
 
 def classifier_bytes(classifier: Classifier) -> bytes:
     """Return the contents of the file that `save_classifier` would write of `classifier`."""
-    arrays, manifest = take_classifier_apart(classifier)
+    arrays, manifest = classifier_to_arrays(classifier)
     return model_bytes(arrays, manifest)
 
 
@@ -75,7 +75,7 @@ def read_classifier(cls: type[C], arrays: Arrays, manifest: dict[str, Any], path
         kind, own = with_article(found), with_article(cls.__name__)
         raise ModelFileError(f"{path} holds {kind}, not {own}; load it with {found}.load")
     with refusing_to_read(path, "a classifier", manifest):
-        return put_classifier_together(cls, arrays, manifest)
+        return classifier_from_arrays(cls, arrays, manifest)
 
 
 def _class_of(cls: type[C], kind: object) -> "type[C] | None":
@@ -113,10 +113,10 @@ def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ModelWriteError(f"cannot write {path}: the model is not sound ({why}); fit it anew") from None
 
 
-def take_classifier_apart(classifier: Classifier) -> tuple[Arrays, dict[str, Any]]:
+def classifier_to_arrays(classifier: Classifier) -> tuple[Arrays, dict[str, Any]]:
     """Return the arrays of a trained `classifier`, and all else as values that JSON can hold."""
     model = classifier.inner.any_model
-    arrays, facts = take_apart(model)
+    arrays, facts = model_to_arrays(model)
     if model.warm_up is None:
         arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
     return arrays, {
@@ -128,7 +128,7 @@ def take_classifier_apart(classifier: Classifier) -> tuple[Arrays, dict[str, Any
     }
 
 
-def put_classifier_together(cls: type[C], arrays: Arrays, manifest: object, *, copy: bool = True) -> C:
+def classifier_from_arrays(cls: type[C], arrays: Arrays, manifest: object, *, copy: bool = True) -> C:
     """Return the classifier of these `arrays` and `manifest`, as `read_classifier`; EvolabelError if they are wrong.
 
     Without `copy` its rules are the `arrays` themselves, which saves memory where the classifier is only checked.
@@ -141,7 +141,7 @@ def put_classifier_together(cls: type[C], arrays: Arrays, manifest: object, *, c
     parameters = stored.part("parameters").only(*cls._get_param_names())
     classifier = cls(**{**parameters, "class_weight": read_weights(parameters["class_weight"])})
     classifier.inner.options()
-    model = _put_model_together(arrays, stored.part("model"), classifier.inner, copy=copy)
+    model = _model_from_arrays(arrays, stored.part("model"), classifier.inner, copy=copy)
     targets = _read_targets(stored.part("targets"), model.n_labels)
     named = stored.value("columns") is not None
     columns = _read_columns(stored.part("columns"), model.n_features) if named else None
@@ -151,9 +151,9 @@ def put_classifier_together(cls: type[C], arrays: Arrays, manifest: object, *, c
     return classifier
 
 
-def _put_model_together(arrays: Arrays, stored: StoredFacts, inner: ClassifierInner, *, copy: bool) -> StreamModel:
+def _model_from_arrays(arrays: Arrays, stored: StoredFacts, inner: ClassifierInner, *, copy: bool) -> StreamModel:
     """Return the model for the classifier of `inner`, with the error feedback of its initial batch."""
-    build = partial(put_together, model_class=inner.model_class, options_class=inner.options_class)
+    build = partial(model_from_arrays, model_class=inner.model_class, options_class=inner.options_class)
     if "warm_up" in stored:
         return build(arrays, stored.facts, feedback=ErrorFeedback())
     own = {name: array for name, array in arrays.items() if not name.startswith(f"{_FEEDBACK}.")}

@@ -35,7 +35,7 @@ from evolabel.stages.scaling.arrays import SCALER_ARRAYS
 from evolabel.stages.scaling.file_checks import check_scaler
 from evolabel.stages.scaling.stage import Scaler, limits_of
 from evolabel.stages.threshold_rules.file_checks import check_thresholds
-from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_apart
+from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_to_arrays
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, WrittenArrays
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry, Former, current_entries
 from evolabel.stages.written_rules.file_checks import read_written
@@ -48,7 +48,7 @@ _GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "dec
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
-def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
+def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     """Return all arrays of `model` by name, and all else as values that JSON can hold."""
     facts: Facts = {
         "options": asdict(model.options),
@@ -71,26 +71,26 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays |= prefixed("members", model.drift.stored())
     if model.thresholds is not None:
-        arrays |= prefixed("thresholds", thresholds_apart(model.thresholds))
+        arrays |= prefixed("thresholds", thresholds_to_arrays(model.thresholds))
     if len(model.written):
         arrays |= prefixed("written", WRITTEN_ARRAYS.arrays_of(model.written.arrays))
     arrays |= prefixed("calibration", CALIBRATION_ARRAYS.arrays_of(model.calibration.arrays))
     if model.decisions is not None:
         arrays |= prefixed("decisions", model.decisions.arrays())
     facts["events"] = [list(event) for event in rules.events]
-    facts["rule_names"] = _names_apart(rules.rule_names)
+    facts["rule_names"] = _names_to_facts(rules.rule_names)
     facts["changes"] = []
     for number, entry in enumerate(current_entries(model)):
         assert entry.former is not None
-        arrays |= _change_apart(number, entry.former, facts["changes"])
+        arrays |= _change_to_arrays(number, entry.former, facts["changes"])
     return arrays, facts
 
 
-def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
+def _change_to_arrays(number: int, change: Former, facts: list[Facts]) -> Arrays:
     """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
     facts.append(
         {
-            "rule_names": _names_apart(change.rule_names),
+            "rule_names": _names_to_facts(change.rule_names),
             "appended": change.appended,
             "dropped": [list(event) for event in change.dropped],
             "written": change.written is not None,
@@ -102,7 +102,7 @@ def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
     return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
-def put_together(
+def model_from_arrays(
     arrays: Arrays,
     facts: object,
     feedback: ErrorFeedback | None = None,
@@ -258,7 +258,7 @@ def _is_event(event: Event) -> bool:
     return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)
 
 
-def _names_apart(names: RuleNames) -> Facts:
+def _names_to_facts(names: RuleNames) -> Facts:
     """Return `names` as a file holds them."""
     return {"names": names.names, "written": names.texts}
 
