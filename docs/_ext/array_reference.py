@@ -14,6 +14,7 @@ from evolabel.core.array_checks import LARGEST, MOST
 from evolabel.core.schema import Declaration, Schema
 from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.warm_up import WARM_UP_ARRAYS
+from evolabel.paper.rules.arrays import PAPER_ARRAYS
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.decisions.arrays import KNOWN_SETS, LABEL_COUNTS, OUTPUT_COUNTS
 from evolabel.stages.drift.arrays import MEMBER_ARRAYS
@@ -43,7 +44,7 @@ PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
     "": ("What was seen", (SEEN_ARRAYS,)),
     "warm_up": ("Samples of a warm-up", (WARM_UP_ARRAYS,)),
     "scaler": ("Scaling", (SCALER_ARRAYS,)),
-    "rules": ("Rules", (RULE_ARRAYS,)),
+    "rules": ("Rules; from ``F`` on of a PaperClassifier alone", (RULE_ARRAYS, PAPER_ARRAYS)),
     "members": ("Sensors, fast and linear member, alarms", (MEMBER_ARRAYS,)),
     "thresholds": ("Threshold rules", (THRESHOLD_ARRAYS,)),
     "written": ("Written rules", (WRITTEN_ARRAYS,)),

@@ -53,6 +53,12 @@ def test_every_array_of_a_learner_is_on_the_page_with_its_type_and_number_of_axe
         assert (array.ndim, np.dtype(array.dtype).name) in sizes, name
 
 
+def test_every_array_of_the_papers_rules_is_on_the_page(rows, tmp_path):
+    X, Y = DriftingStream(n_features=4, n_labels=3, seed=0).take(100)
+    arrays = stored_arrays(EvolvingFuzzyClassifier.paper().fit(X, Y), tmp_path / "classifier")
+    assert {*arrays} - {*rows} == set()
+
+
 def test_every_array_of_a_warm_up_is_on_the_page(rows, tmp_path):
     X, Y = DriftingStream(n_features=4, n_labels=3, seed=0).take(20)
     arrays = stored_arrays(EvolvingFuzzyClassifier().partial_fit(X, Y), tmp_path / "classifier")

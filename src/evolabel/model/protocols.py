@@ -1,6 +1,6 @@
 """`Model`, which is all that the other packages and the modules of this one may use of a model."""
 
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch, Rows
@@ -9,6 +9,7 @@ from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import Decisions
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.rules.arrays import Settings
+from evolabel.stages.rules.kind import RuleKind
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import Moments, VarianceTerms
 from evolabel.stages.scaling.stage import Scaler
@@ -29,6 +30,7 @@ class FewAnswers(NamedTuple):
 class Model(EditedModel, Protocol):
     """A trained model, or one in its cold start (`warm_up`)."""
 
+    rule_kind: ClassVar[RuleKind]
     options: Options
     exclusive: bool
     n_answers: FloatArray
