@@ -15,11 +15,11 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain import figures
-from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.learners import make_learner
 from evolabel.report.figures import trend_lines
 from evolabel.streams import DriftingStream, load_dataset
 from evolabel.typing import FloatArray
+from evolabel.words.figures.canvas import as_svg, figure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain import figures
-from evolabel.explain.figures.canvas import as_svg
 from evolabel.streams import DriftingStream
+from evolabel.words.figures.canvas import as_svg
 
 FILE = Path(__file__).parents[1] / "docs" / "_static" / "at-work.svg"
 CHANGE, WINDOW = 1500, 200

@@ -36,7 +36,7 @@ PACKAGES = (
 )
 HELD = (
     "evolabel.classifier.rule_book:RuleBook",
-    "evolabel.model.label_drift:LabelDrift",
+    "evolabel.stages.drift.label_drift:LabelDrift",
     "evolabel.core.events:Event",
     "evolabel.explain.prediction:Explanation",
     "evolabel.stages.rules.relevance:Relevance",

@@ -68,7 +68,7 @@ CALLED = {
     "written_rules": {"written"},
     "calibration": {"calibration", "calibrator", "probabilities"},
     "decisions": {"decisions", "decide"},
-    "feedback": {"feedback", "watcher", "watchers"},
+    "feedback": {"feedback"},
 }
 VERBS = {
     "answer", "answers", "answered", "outputs", "output", "corrected", "correct", "transform", "memberships",

@@ -1,4 +1,4 @@
-"""Pages of the reference that are made from the code each time the site is built: names, commands, HTTP.
+"""Pages of the reference that are made from the code each time the site is built: names, commands, HTTP, arrays.
 
 They are written to `docs/reference/generated`, which git ignores. `tools/public_api.py` decides which names are public.
 """
@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import public_api
+from array_reference import arrays_page
 from http_reference import http_page
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -31,6 +32,7 @@ def _write_pages(app: Sphinx, config: Config) -> None:
     pages["objects"] = _objects_page()
     pages["cli"] = _command_page()
     pages["http"] = http_page(_openapi())
+    pages["arrays"] = arrays_page()
     for name, text in pages.items():
         _write_changed(folder / f"{name}.rst", text)
 

@@ -6,7 +6,7 @@ import pytest
 from active.ordered_streams import feedback_of_classifier, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.classifier.storage import put_classifier_together, take_classifier_apart
+from evolabel.classifier.storage import classifier_from_arrays, classifier_to_arrays
 from evolabel.errors import DataError
 from evolabel.model.growth import grow_features
 from evolabel.stages.feedback.stage import ErrorFeedback
@@ -76,10 +76,10 @@ def test_a_part_of_the_recent_errors_is_refused(events):
 
 @pytest.mark.parametrize("name", ["evidence", "n_initial", "n_initial_positive"])
 def test_a_batch_that_is_not_finite_is_refused(events, name):
-    arrays, manifest = take_classifier_apart(trained(*events))
+    arrays, manifest = classifier_to_arrays(trained(*events))
     broken = np.full(arrays[f"feedback.{name}"].shape, np.nan)
     with pytest.raises(DataError, match=f"feedback: array {name}"):
-        put_classifier_together(EvolvingFuzzyClassifier, {**arrays, f"feedback.{name}": broken}, manifest)
+        classifier_from_arrays(EvolvingFuzzyClassifier, {**arrays, f"feedback.{name}": broken}, manifest)
 
 
 @pytest.mark.parametrize("per", ["samples", "labels"])

@@ -133,21 +133,21 @@ def test_merged_models_add_their_counts(stream):
     partly[:20, 1] = np.nan
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], labels) for labels in (Y[:60], partly))
     united = copy.deepcopy(one).merge(other)
-    np.testing.assert_array_equal(united.inner.any_model.watchers[0].n_initial, [120, 100, 120])
+    np.testing.assert_array_equal(united.inner.any_model.feedback.n_initial, [120, 100, 120])
     np.testing.assert_array_equal(united.inner.any_model.n_answers, [120, 100, 120])
     np.testing.assert_array_equal(
-        united.inner.any_model.watchers[0].n_initial_positive, Y[:60].sum(axis=0) + np.nansum(partly, axis=0)
+        united.inner.any_model.feedback.n_initial_positive, Y[:60].sum(axis=0) + np.nansum(partly, axis=0)
     )
-    evidence = one.inner.any_model.watchers[0].evidence + other.inner.any_model.watchers[0].evidence
-    np.testing.assert_array_equal(united.inner.any_model.watchers[0].evidence, evidence)
+    evidence = one.inner.any_model.feedback.evidence + other.inner.any_model.feedback.evidence
+    np.testing.assert_array_equal(united.inner.any_model.feedback.evidence, evidence)
 
 
 def test_merged_models_add_their_evidence_by_the_names_of_labels(stream):
     X, Y = stream
     frames = [pd.DataFrame(Y[:60], columns=names) for names in (["a", "b", "c"], ["c", "a", "d"])]
     one, other = (EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], frame) for frame in frames)
-    mine, theirs = one.inner.any_model.watchers[0].evidence.copy(), other.inner.any_model.watchers[0].evidence
-    united = one.merge(other).inner.any_model.watchers[0].evidence
+    mine, theirs = one.inner.any_model.feedback.evidence.copy(), other.inner.any_model.feedback.evidence
+    united = one.merge(other).inner.any_model.feedback.evidence
     a, b, c = np.moveaxis(mine, 2, 0)
     also_c, also_a, d = np.moveaxis(theirs, 2, 0)
     np.testing.assert_allclose(united, np.stack([a + also_a, b, c + also_c, d], axis=2), rtol=1e-12)

@@ -21,7 +21,7 @@ from evolabel.active.scoring.priorities import (
     prioritise_samples,
     probes,
 )
-from evolabel.model.label_drift import doubts
+from evolabel.model.label_states import doubts
 
 CALM = np.zeros(5, np.bool_)
 

@@ -11,7 +11,7 @@ from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.errors import StateError
-from evolabel.model.storage.snapshot import take_apart
+from evolabel.model.storage.snapshot import model_to_arrays
 from evolabel.model.stream_model import StreamModel
 from evolabel.streams import DriftingStream
 
@@ -77,11 +77,11 @@ def test_rows_looked_at_one_by_one_give_the_same(model, newcomers):
 def test_reading_changes_neither_the_model_nor_the_moments(model, newcomers):
     moments = SecondMoments()
     moments.update(model, newcomers)
-    before = copy.deepcopy((take_apart(model)[0], moments.arrays()))
+    before = copy.deepcopy((model_to_arrays(model)[0], moments.arrays()))
     statistics = RowStatistics(model, newcomers, moments)
     for name in QUANTITIES:
         getattr(statistics, name)
-    for then, now in zip(before, (take_apart(model)[0], moments.arrays()), strict=True):
+    for then, now in zip(before, (model_to_arrays(model)[0], moments.arrays()), strict=True):
         assert then.keys() == now.keys()
         for name, array in then.items():
             np.testing.assert_array_equal(now[name], array, err_msg=name)

@@ -16,7 +16,6 @@ from evolabel._utils.text import one_line, visible
 from evolabel.cli.output import markdown_table, result_table
 from evolabel.evaluate import prequential, repeat
 from evolabel.explain.figures.all_figures import all_figures
-from evolabel.explain.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
 from evolabel.paper import PaperGridSearch
 from evolabel.paper.reproduce.experiments import EXPERIMENTS
 from evolabel.paper.reproduce.figures import draw_experiment
@@ -25,6 +24,7 @@ from evolabel.report import write_report
 from evolabel.report.figures import trend_lines
 from evolabel.streams import Dataset, DriftingStream
 from evolabel.tuning import heat_map
+from evolabel.words.figures.canvas import as_png, as_svg, figure_of, in_legend, plain
 
 NAMES = {
     "mathematics": "$x$",

@@ -174,8 +174,8 @@ def test_rules_and_events_agree_on_births_after_a_merge(stream):
 def test_a_sibling_merged_every_day_counts_the_initial_batch_once(stream, tmp_path):
     X, Y = stream
     clf = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
-    annotated = clf.inner.any_model.watchers[0].n_initial.copy()
+    annotated = clf.inner.any_model.feedback.n_initial.copy()
     for _ in range(60):
         clf.merge(clf.sibling().partial_fit(X[60:62], Y[60:62]))
-    np.testing.assert_array_equal(clf.inner.any_model.watchers[0].n_initial, annotated)
+    np.testing.assert_array_equal(clf.inner.any_model.feedback.n_initial, annotated)
     clf.save(tmp_path / "model")

@@ -107,7 +107,7 @@ def test_sets_are_right_more_often_where_labels_come_together(linked_labels):
 def test_the_initial_batch_alone_can_bring_sets_into_use(linked_labels):
     X, Y = linked_labels
     clf = fresh("sets").fit(X[:300], Y[:300])
-    assert clf.inner.any_model.decisions.in_use
+    assert clf.inner.any_model.decisions.by_sets
     assert {tuple(row) for row in clf.predict(X)} <= {tuple(row) for row in Y}
 
 
@@ -377,7 +377,7 @@ def test_arrays_of_decisions_that_are_not_learned_are_refused(linked_labels, tmp
     fresh("weights").fit(X[:150], Y[:150]).save(tmp_path / "model")
     arrays, manifest = read_model_file(tmp_path / "model")
     write_model_file(tmp_path / "crafted", {**arrays, "decisions.seen": np.ones(4)}, manifest)
-    with pytest.raises(ModelFileError, match="decisions: arrays are not expected"):
+    with pytest.raises(ModelFileError, match="decisions: array seen is not expected"):
         EvolvingFuzzyClassifier.load(tmp_path / "crafted")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import ParameterError
-from evolabel.model.label_drift import LabelDrift
+from evolabel.stages.drift.label_drift import LabelDrift
 from evolabel.stages.rules.stage import EVENTS_KEPT
 
 FLIP = 1000

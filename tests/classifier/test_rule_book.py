@@ -13,7 +13,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, EvolabelError, ModelFileError, NotTrainedError, StateError
-from evolabel.model.storage.snapshot import take_apart
+from evolabel.model.storage.snapshot import model_to_arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
 from evolabel.streams import DriftingStream
 
@@ -129,7 +129,7 @@ def test_acts_are_events_in_order(clf, book):
 
 def test_a_saved_model_keeps_names_locks_and_the_way_back(clf, book, tmp_path):
     first = clf.rules_[0].identity
-    untouched = take_apart(clf.inner.any_model)[0]["rules.c"].copy()
+    untouched = model_to_arrays(clf.inner.any_model)[0]["rules.c"].copy()
     book.add(HOT)
     book.rename(first, "pump")
     book.lock("pump")
@@ -143,14 +143,14 @@ def test_a_saved_model_keeps_names_locks_and_the_way_back(clf, book, tmp_path):
     again = EvolvingFuzzyClassifier.load(tmp_path / "model")
     for kind in ("locked", "renamed", "added"):
         assert again.rulebook.undo().kind == kind
-    arrays, facts = take_apart(again.inner.any_model)
+    arrays, facts = model_to_arrays(again.inner.any_model)
     np.testing.assert_array_equal(arrays["rules.c"], untouched)
     assert facts["rule_names"] == {"names": {}, "written": {}}
     assert facts["changes"] == []
 
 
 def test_a_deleted_rule_comes_back_from_a_file(clf, book, tmp_path):
-    before, _ = take_apart(clf.inner.any_model)
+    before, _ = model_to_arrays(clf.inner.any_model)
     before = {name: array.copy() for name, array in before.items()}
     book.delete(clf.rules_[-1].identity)
     book.delete(clf.rules_[0].identity)
@@ -158,7 +158,7 @@ def test_a_deleted_rule_comes_back_from_a_file(clf, book, tmp_path):
     twin = EvolvingFuzzyClassifier.load(tmp_path / "model")
     twin.rulebook.undo()
     twin.rulebook.undo()
-    after, _ = take_apart(twin.inner.any_model)
+    after, _ = model_to_arrays(twin.inner.any_model)
     assert before.keys() == after.keys()
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array, err_msg=name)

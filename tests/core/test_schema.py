@@ -146,3 +146,30 @@ def test_every_array_of_a_stage_is_documented(schema):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
     }
     assert described == set(schema.kind._fields)
+
+
+class Counts:
+    """A class that declares some of its attributes."""
+
+    seen: Annotated[FloatArray, array("label", low=0.0)]
+    ages: Annotated[IntArray, array("label", start=-1, low=-1)]
+    n_labels: int
+
+    def __init__(self, n_labels: int) -> None:
+        self.n_labels = n_labels
+        vars(self).update(COUNTS.new({"label": n_labels}))
+
+
+COUNTS = Schema(Counts)
+
+
+def test_a_class_declares_some_of_its_attributes():
+    counts = Counts(2)
+    counts.seen[:] = 3.0, 4.0
+    assert COUNTS.stored == ("seen", "ages")
+    grown = COUNTS.moved(counts, {"label": new_entries(2, 3)})
+    assert [grown["seen"].tolist(), grown["ages"].tolist()] == [[3.0, 4.0, 0.0], [-1, -1, -1]]
+    assert COUNTS.arrays_of(counts)["seen"] is counts.seen
+    copied = COUNTS.copies(COUNTS.arrays_of(counts))
+    assert copied["seen"].tolist() == [3.0, 4.0]
+    assert copied["seen"] is not counts.seen

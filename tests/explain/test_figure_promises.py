@@ -12,7 +12,7 @@ from evolabel._utils.install_command import install_command
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
 from evolabel.explain.figures.all_figures import all_figures, file_names
-from evolabel.explain.figures.canvas import as_svg, figure_of, new_axes
+from evolabel.words.figures.canvas import as_svg, figure_of, new_axes
 
 FIGURES = {
     "rule_map": figures.rule_map,

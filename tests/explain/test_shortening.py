@@ -157,4 +157,4 @@ def test_what_never_varies_is_irrelevant():
 def test_relevance_may_rank_antecedents(model):
     relevance = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     assert (rank_features(model, reference_rows(model), relevance)[:, 0] == 3).all()
-    assert feature_relevance(model, [], []).overall.max() == 1.0
+    assert feature_relevance(model.trained(), [], []).overall.max() == 1.0

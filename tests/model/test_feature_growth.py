@@ -13,7 +13,7 @@ from small_rule_bases import assert_close
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, joined, keep_features
-from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.model.stream_model import StreamModel
 from evolabel.paper.rules.settings import shared_settings
 from evolabel.stages.scaling.stage import fit_scaler
@@ -230,7 +230,7 @@ def test_a_wider_model_is_stored_bit_for_bit(kind):
     X, Y = samples(10)
     model = model_of(X, Y, **KINDS[kind])
     grow_features(model, [np.arange(10.0)])
-    twin = put_together(*take_apart(model), model_class=type(model), options_class=type(model.options))
+    twin = model_from_arrays(*model_to_arrays(model), model_class=type(model), options_class=type(model.options))
     later, labels = samples(10, rows=200, p=5)
     for one in (model, twin):
         one.learn(Batch(later, labels))

@@ -16,7 +16,7 @@ from evolabel.model.merge import merge
 from evolabel.model.start import local_ridge
 from evolabel.model.start.local_ridge import LOCAL_GRID as GRID
 from evolabel.model.start.local_ridge import choose_local_ridge, leave_one_out
-from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.streams import DriftingStream
 
 REGIONS = DriftingStream(n_features=6, n_labels=3, n_regions=4, drift="none", noise=0.0, seed=0).take(400)
@@ -187,7 +187,7 @@ def test_it_comes_back_with_the_model(way, chosen, tmp_path, state_of, assert_sa
         twin = pickle.loads(pickle.dumps(chosen))
     else:
         twin = copy.deepcopy(chosen)
-        twin.inner.replace_model(put_together(*take_apart(chosen.inner.any_model)))
+        twin.inner.replace_model(model_from_arrays(*model_to_arrays(chosen.inner.any_model)))
     assert twin.local_ridge_ == chosen.local_ridge_
     wider = np.column_stack([Y, Y[:, 0]])  # a new label: the settings are made anew
     assert np.array_equal(twin.test_then_train(X[200:], wider[200:]), chosen.test_then_train(X[200:], wider[200:]))

@@ -7,7 +7,7 @@ from following import bent_stream, classifier_of, flipped, state_of
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ModelFileError
-from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
 from evolabel.stages.drift.arrays import (
     BORN,
@@ -65,7 +65,7 @@ def stored():
     X, Y = stream()
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:1450], Y[80:1450])
-    return take_apart(clf.inner.any_model)
+    return model_to_arrays(clf.inner.any_model)
 
 
 def changed(stored, name, change):
@@ -95,23 +95,23 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_an_array_of_the_wrong_kind_is_refused_by_name(stored, name, wrong):
     with pytest.raises(DataError, match=rf"^members: array {name} "):
-        put_together(*changed(stored, f"members.{name}", WRONG[wrong]))
+        model_from_arrays(*changed(stored, f"members.{name}", WRONG[wrong]))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_array_that_is_missing_or_too_much_is_refused_by_name(stored, name):
     arrays, facts = stored
     with pytest.raises(DataError, match=f"members: array {name} is missing"):
-        put_together({key: array for key, array in arrays.items() if key != f"members.{name}"}, facts)
+        model_from_arrays({key: array for key, array in arrays.items() if key != f"members.{name}"}, facts)
     with pytest.raises(DataError, match=f"members: array {name}2 is not expected"):
-        put_together({**arrays, f"members.{name}2": arrays[f"members.{name}"]}, facts)
+        model_from_arrays({**arrays, f"members.{name}2": arrays[f"members.{name}"]}, facts)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("clock", "episode", "phase")])
 def test_infinite_numbers_are_refused_by_name(stored, name):
     for value in (np.inf, -np.inf):
         with pytest.raises(DataError, match=f"members: array {name} "):
-            put_together(*changed(stored, f"members.{name}", lambda array, v=value: np.full(array.shape, v)))
+            model_from_arrays(*changed(stored, f"members.{name}", lambda array, v=value: np.full(array.shape, v)))
 
 
 OUT_OF_RANGE = {
@@ -152,9 +152,9 @@ OUT_OF_RANGE = {
 @pytest.mark.parametrize("case", OUT_OF_RANGE)
 def test_values_out_of_range_are_refused_by_name(stored, case):
     name, place, value = OUT_OF_RANGE[case]
-    put_together(*stored)
+    model_from_arrays(*stored)
     with pytest.raises(DataError, match=f"^members: array {name} "):
-        put_together(*changed(stored, f"members.{name}", placed(place, value)))
+        model_from_arrays(*changed(stored, f"members.{name}", placed(place, value)))
 
 
 FAST = {
@@ -170,22 +170,22 @@ FAST = {
 def test_sums_of_the_fast_member_that_cannot_be_are_refused(stored, name):
     place, value, told = FAST[name]
     with pytest.raises(DataError, match=rf"^rules: array \w*{told} "):
-        put_together(*changed(stored, f"rules.{name}", placed(place, value)))
+        model_from_arrays(*changed(stored, f"rules.{name}", placed(place, value)))
 
 
 def test_members_of_a_model_that_does_not_follow_are_refused(stored, tmp_path):
     arrays, facts = stored
     X, Y = bent_stream(200)
     plain = classifier_of(X, Y, follow_drift=False)
-    own, about = take_apart(plain.inner.any_model)
+    own, about = model_to_arrays(plain.inner.any_model)
     assert not any(name.startswith("members.") for name in own)
     members = {name: array for name, array in arrays.items() if name.startswith("members.")}
     with pytest.raises(DataError, match="members"):
-        put_together({**own, **members}, about)
+        model_from_arrays({**own, **members}, about)
     with pytest.raises(DataError, match=r"members|fast_"):
-        put_together(arrays, {**facts, "options": {**facts["options"], "follow_drift": False}})
+        model_from_arrays(arrays, {**facts, "options": {**facts["options"], "follow_drift": False}})
     with pytest.raises(DataError, match=r"members|fast_"):
-        put_together(own, {**about, "options": {**about["options"], "follow_drift": True}})
+        model_from_arrays(own, {**about, "options": {**about["options"], "follow_drift": True}})
     plain.save(tmp_path / "model")
     contents, manifest = read_model_file(tmp_path / "model")
     write_model_file(tmp_path / "model", {**contents, **members}, manifest)
@@ -202,7 +202,7 @@ def test_the_largest_numbers_that_are_read_leave_outputs_finite(stored, name):
     for value in (0.0, 1.0, 1e30, 1e99, 1e300, 1.7e308):
         for sign in (1.0, -1.0, signs):
             try:
-                model = put_together(
+                model = model_from_arrays(
                     *changed(
                         stored, f"members.{name}", lambda array, v=value * sign: np.broadcast_to(v, array.shape).copy()
                     )

@@ -6,13 +6,13 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import ModelFileError, ModelWriteError
-from evolabel.model.storage.snapshot import take_apart
+from evolabel.model.storage.snapshot import model_to_arrays
 from evolabel.paper import PaperClassifier
 
 
 def assert_same_model(one, other):
-    arrays, facts = take_apart(one.inner.any_model)
-    others, other_facts = take_apart(other.inner.any_model)
+    arrays, facts = model_to_arrays(one.inner.any_model)
+    others, other_facts = model_to_arrays(other.inner.any_model)
     assert facts == other_facts
     assert arrays.keys() == others.keys()
     for name, array in arrays.items():

@@ -14,9 +14,9 @@ def attach(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of `package`.
 
-    `homes` maps modules below the package to the public names that they define. A name must differ from those of the
-    modules: importing a module sets an attribute of the package, which would hide the name. Type checkers read the
-    names from `__init__.pyi` beside the package's `__init__.py`.
+    `homes` maps modules below the package, or with their whole names, to the public names that they define. A name
+    must differ from those of the modules: importing a module sets an attribute of the package, which would hide the
+    name. Type checkers read the names from `__init__.pyi` beside the package's `__init__.py`.
 
     Examples
     --------
@@ -32,7 +32,8 @@ def attach(
     def load(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{modules[name]}"), name)
+        home = modules[name]
+        value = getattr(import_module(home if home.startswith("evolabel.") else f"{package}.{home}"), name)
         setattr(sys.modules[package], name, value)
         return value
 

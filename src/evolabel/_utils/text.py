@@ -55,6 +55,12 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
+def samples(support: float) -> str:
+    """Return `support` as a number of samples: "1 sample", "1,940 samples"."""
+    number = round(support)
+    return f"{number:,} sample{'' if number == 1 else 's'}"
+
+
 def number_text(value: float, step: float = 0.0) -> str:
     """Return `value` with four digits, or with as many as show a difference of a tenth of `step`.
 

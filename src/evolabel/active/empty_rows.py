@@ -9,7 +9,7 @@ from evolabel.active.query import Query
 from evolabel.classifier.samples import note_empty, rows_without_features
 from evolabel.explain.prediction import NO_FEATURE
 from evolabel.model.empty_rows import base_probabilities
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.typing import BoolArray, FloatArray
 
 

@@ -28,9 +28,9 @@ from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.model.empty_rows import base_probabilities
-from evolabel.model.label_drift import restart_alarms
+from evolabel.model.label_states import restart_alarms
+from evolabel.model.protocols import Model
 from evolabel.stages.feedback.stage import Correction
-from evolabel.stages.protocols import Model
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
@@ -156,7 +156,9 @@ class ActiveLearner:
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:
         """The classifier that is trained."""
-        return self._inner.classifier
+        found = self._inner.classifier
+        assert isinstance(found, EvolvingFuzzyClassifier)
+        return found
 
     @property
     def budget(self) -> float:
@@ -200,12 +202,13 @@ class ActiveLearner:
         if not named or len(named) < len(features) or len(set(labels)) < len(labels) or not labels:
             raise DataError("features and labels need one name each, all different; pass lists of names")
         coding = ColumnCoding(tuple(named), tuple(tuple(texts) if texts else None for texts in named.values()))
-        inner = (EvolvingFuzzyClassifier() if classifier is None else classifier).inner
+        trained = EvolvingFuzzyClassifier() if classifier is None else classifier
+        inner = trained.inner
         if inner.is_fitted:
             raise ParameterError("the classifier has learned rows already; pass it to ActiveLearner itself")
         model = inner.new_model(len(coding.feature_names), len(labels))
         inner.begin(model, coding, LabelMatrix(list(labels)))
-        return cls(inner.classifier, **settings)
+        return cls(trained, **settings)
 
     @classmethod
     def paper(

@@ -1,9 +1,14 @@
-"""`Query`: a sample, its prediction, and the labels a person is asked for."""
+"""`Query`: a sample, its prediction, and the labels a person is asked for; as text that an annotator can read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from evolabel.active.question_text import QueryNames, question_text
+import numpy as np
+
+from evolabel._utils.text import one_line
+from evolabel.streams.tabular.column_coding import ColumnCoding
+from evolabel.streams.tabular.time_columns import timestamp_at
 from evolabel.typing import BoolArray, FloatArray
 
 COLD_START = "warm_up"
@@ -22,6 +27,30 @@ CONFIRM = "confirm"
 """Reason of a label asked for to show whether an earlier answer, which contradicted a sure output, was a drift."""
 
 Scores = Mapping[str, FloatArray]
+
+_MOST_VALUES = 20  # values of the sample and labels that are printed
+
+_REASONS = {
+    COLD_START: "the first samples are all asked about",
+    RANKING: "an answer helps more here than for most samples",
+    RANDOM: "the sample was drawn at random",
+    PROBE: "drawn at random, to notice drift",
+    CONFIRM: "an earlier answer contradicted a sure output; this one shows whether the label has drifted",
+    "novelty": "the sample is far from all rules",
+    "ambiguity": "the outputs are ambiguous",
+    "uncertainty": "the outputs are uncertain",
+    "soft_count": "several labels are ambiguous",
+    "instability": "the rules near the sample rest on few samples",
+    "leverage": "the rules near the sample rest on few samples",
+    "variance_reduction": "the answer makes the outputs of the whole stream more certain",
+}
+
+
+class QueryNames(NamedTuple):
+    """Names of the columns and of the labels of a query; `columns` is None where the features have no names."""
+
+    columns: ColumnCoding | None
+    labels: list[str]
 
 
 @dataclass(eq=False)
@@ -79,3 +108,58 @@ class Query:
 
     def __str__(self) -> str:
         return question_text(self)
+
+
+def question_text(query: Query) -> str:
+    """Return `query` in lines: sample, values, what is unfamiliar, labels asked for with probabilities, reasons."""
+    sample = "a sample" if query.number is None else f"sample {query.number}"
+    kind = "Question about" if query.asked else "No question about"
+    lines = [f"{kind} {sample}: {_values(query)}", *(f"Note: {text}" for text in query.unfamiliar)]
+    if query.asked:
+        lines += [f"Asked for: {_labels(query)}", f"Reason: {_why(query)}"]
+    return "\n".join(one_line(line) for line in lines)
+
+
+def _values(query: Query) -> str:
+    """Return the values of the sample by the names of their columns; what is missing is left out."""
+    columns = None if query.names is None else query.names.columns
+    if columns is None:
+        return _shortened([f"x{j} = {value:,.6g}" for j, value in enumerate(query.x) if not np.isnan(value)])
+    said = []
+    for column, texts, span in zip(columns.columns, columns.categories, columns.spans, strict=True):
+        values = query.x[span]
+        if np.isnan(values).any():
+            continue
+        if column in columns.times:
+            said.append(f"{column} = {timestamp_at(columns.times[column], values[-1])}")
+        elif texts is None:
+            said.append(f"{column} = {values[0]:,.6g}")
+        elif values.any():
+            said.append(f"{column} = {texts[int(values.argmax())]}")
+    return _shortened(said)
+
+
+def _labels(query: Query) -> str:
+    """Return the labels asked for with their probabilities."""
+    asked = np.flatnonzero(query.labels)
+    names = [f"label{k}" for k in range(len(query.labels))] if query.names is None else query.names.labels
+    if query.probabilities is None:
+        return _shortened([names[k] for k in asked])
+    return _shortened([f"{names[k]} (probability {_chance(query.probabilities[k])})" for k in asked])
+
+
+def _chance(p: float) -> str:
+    """Return the probability `p` with two digits, which are never those of 0 or 1."""
+    text = f"{p:.2f}"
+    return {"0.00": "under 0.01", "1.00": "over 0.99"}.get(text, text)
+
+
+def _why(query: Query) -> str:
+    """Return the reasons in words, each once."""
+    return "; ".join(dict.fromkeys(_REASONS.get(reason, reason) for reason in query.reasons))
+
+
+def _shortened(texts: list[str]) -> str:
+    """Return the first of `texts` as one text, with the number of those left out."""
+    more = len(texts) - _MOST_VALUES
+    return ", ".join(texts[:_MOST_VALUES]) + (f" and {more} more" if more > 0 else "")

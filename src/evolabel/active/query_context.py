@@ -3,17 +3,18 @@
 They show how errors repeat (`ErrorFeedback`) and which labels are new (`NewLabelExploration`).
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from evolabel.active.query import Query
 from evolabel.active.selection.token_bucket import TokenBucket
-from evolabel.core.array_checks import check_arrays, check_names, flags, floats, inside, require, size_of, whole
+from evolabel.core.array_checks import check_arrays, check_names, flags, inside, require, size_of
+from evolabel.core.schema import Schema, array
+from evolabel.model.protocols import Model
 from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.stages.feedback.loops.feedback import PRIOR_ERRORS
 from evolabel.stages.feedback.stage import Correction, ErrorFeedback, feedback_of
-from evolabel.stages.protocols import Model
 from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:
@@ -22,6 +23,18 @@ from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 _ENOUGH_ANSWERS = 100  # answers after which a label is not explored any more
 _NO_ANSWER_PENALTY = 0.5  # exploration that a question without an answer takes away for a while
 _PENALTY_KEPT = 0.98  # share of that penalty that is left one sample later
+
+
+class NoAnswers(NamedTuple):
+    """What questions without an answer have shown, in a file."""
+
+    penalty: Annotated[FloatArray, array("label", low=0.0, high=1.0)]
+    """Penalty of each label after questions without an answer, as of sample `at`."""
+    at: Annotated[IntArray, array(1)]
+    """Number of the sample at which `penalty` was last changed."""
+
+
+NO_ANSWERS = Schema(NoAnswers)
 
 
 class NewLabelExploration:
@@ -39,9 +52,7 @@ class NewLabelExploration:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.penalty = np.zeros(model.n_labels)
-        """Penalty of each label after questions without an answer, as of sample `at`."""
         self.at = 0
-        """Number of the sample at which `penalty` was last changed."""
         self.changes = 0
         """How often the weights have changed other than with time and with what the model has learned."""
 
@@ -74,13 +85,14 @@ class NewLabelExploration:
 
     def arrays(self) -> Arrays:
         """The state, by name."""
-        return {"penalty": self.penalty, "at": np.array([self.at], np.int64)}
+        return NoAnswers(self.penalty, np.array([self.at], np.int64))._asdict()
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, model: Model, seen: int) -> "NewLabelExploration":
         """The object whose state is in `arrays`, for `model`, after `seen` counted samples."""
         size = size_of(arrays, "penalty")
-        check_arrays(arrays, {"penalty": floats(size, low=0.0, high=1.0), "at": whole(1, high=seen)})
+        table = NO_ANSWERS.expected({"label": size})
+        check_arrays(arrays, {**table, "at": table["at"]._replace(high=seen)})
         require(size <= model.n_labels, "penalty", f"at most {model.n_labels} labels")
         made = cls(model)
         made.penalty, made.at = arrays["penalty"].copy(), int(arrays["at"][0])

@@ -3,25 +3,26 @@
 import json
 import os
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
-from evolabel.active.query import Query
-from evolabel.active.question_text import QueryNames
+from evolabel.active.query import Query, QueryNames
 from evolabel.active.scoring.criteria import CRITERIA, Criterion
 from evolabel.active.selection import SELECTORS, Selector
+from evolabel.active.selection.token_bucket import TokenBucket
+from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import (
     LEARNER_KIND,
-    put_classifier_together,
+    classifier_from_arrays,
+    classifier_to_arrays,
     read_classifier,
     refusing_to_read,
     refusing_to_write,
-    take_classifier_apart,
 )
 from evolabel.core.array_checks import (
     check_arrays,
@@ -45,37 +46,52 @@ from evolabel.persistence.model_file import (
 )
 from evolabel.typing import Arrays
 
-if TYPE_CHECKING:
-    from evolabel.active.learner import ActiveLearner
-
-    L = TypeVar("L", bound=ActiveLearner)
-
 _BUCKET_PARAMETERS = ("budget", "per", "credit", "burst")
 _LEARNER_PARAMETERS = ("min_labels", "max_pending", "antecedent_rate")
 _PARTS = ("selector", "unlabelled", "context", "pending")
 
 
-def save_learner(learner: "ActiveLearner", path: str | os.PathLike[str]) -> None:
+class StoredLearner(Protocol):
+    """What files hold of an `ActiveLearner`, besides its parameters of `_LEARNER_PARAMETERS`."""
+
+    bucket: TokenBucket
+    ledger: Ledger
+    annotators: AnnotatorPool
+    strategy: QueryStrategy
+    pending: dict[int, Query]
+    max_pending: int
+
+    def __init__(self, classifier: EvolvingFuzzyClassifier, **parameters: Any) -> None: ...
+
+    @property
+    def classifier(self) -> EvolvingFuzzyClassifier:
+        """The classifier that it trains."""
+
+
+L = TypeVar("L", bound=StoredLearner)
+
+
+def save_learner(learner: StoredLearner, path: str | os.PathLike[str]) -> None:
     """Write `learner` and its classifier to the file at `path`."""
     write_model_file(path, *_checked_parts(learner, path))
 
 
-def learner_bytes(learner: "ActiveLearner") -> bytes:
+def learner_bytes(learner: StoredLearner) -> bytes:
     """The contents of the file that `save_learner` would write."""
     return model_bytes(*_checked_parts(learner, "the learner"))
 
 
-def learner_checksum(learner: "ActiveLearner") -> str:
+def learner_checksum(learner: StoredLearner) -> str:
     """The checksum of the state of `learner`, as its file has it."""
-    return model_checksum(*_take_apart(learner))
+    return model_checksum(*_to_arrays(learner))
 
 
-def learner_from_bytes(cls: "type[L]", data: bytes) -> "L":
+def learner_from_bytes(cls: type[L], data: bytes) -> L:
     """The learner of class `cls` in `data`, which `learner_bytes` has made."""
     return _read_learner(cls, *read_model_bytes(data, "the stored learner"), "the stored learner")
 
 
-def load_learner(cls: "type[L]", path: str | os.PathLike[str]) -> "L":
+def load_learner(cls: type[L], path: str | os.PathLike[str]) -> L:
     """The learner of class `cls` that `save_learner` has written to `path`."""
     return _read_learner(cls, *read_model_file(path), path)
 
@@ -95,26 +111,26 @@ def _without_own(arrays: Arrays) -> Arrays:
     return {name: array for name, array in arrays.items() if not name.startswith("active.")}
 
 
-def _read_learner(cls: "type[L]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "L":
+def _read_learner(cls: type[L], arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> L:
     """The learner of class `cls` in the file `path` with these contents; ModelFileError if it holds none."""
     if manifest.get("kind") != LEARNER_KIND:
         kind = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {kind}, not an active learner; pass a file of its save()")
     with refusing_to_read(path, "a learner", manifest):
-        return _put_together(cls, arrays, manifest)
+        return _from_arrays(cls, arrays, manifest)
 
 
-def _checked_parts(learner: "ActiveLearner", path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
+def _checked_parts(learner: StoredLearner, path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     """Arrays and manifest of `learner`; ModelWriteError that names `path` if they could not be read again."""
-    arrays, manifest = _take_apart(learner)
+    arrays, manifest = _to_arrays(learner)
     with refusing_to_write(path):
-        _put_together(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
+        _from_arrays(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
     return arrays, manifest
 
 
-def _take_apart(learner: "ActiveLearner") -> tuple[Arrays, dict[str, Any]]:
+def _to_arrays(learner: StoredLearner) -> tuple[Arrays, dict[str, Any]]:
     """The arrays of `learner`, and all else as values that JSON can hold."""
-    arrays, classifier = take_classifier_apart(learner.classifier)
+    arrays, classifier = classifier_to_arrays(learner.classifier)
     bucket, strategy, model = learner.bucket, learner.strategy, learner.strategy.inner.model
     manifest = {
         "kind": LEARNER_KIND,
@@ -141,7 +157,7 @@ def _take_apart(learner: "ActiveLearner") -> tuple[Arrays, dict[str, Any]]:
     return arrays, manifest
 
 
-def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: bool = True) -> "L":
+def _from_arrays(cls: type[L], arrays: Arrays, manifest: object, *, copy: bool = True) -> L:
     """The learner whose state is in `arrays` and `manifest`; EvolabelError if they are not those of one.
 
     Without `copy` the rules of its classifier are the `arrays` themselves.
@@ -151,7 +167,7 @@ def _put_together(cls: "type[L]", arrays: Arrays, manifest: object, *, copy: boo
     parameters = stored.part("parameters").only(*_BUCKET_PARAMETERS, *_LEARNER_PARAMETERS, "error_feedback")
     criteria = [_read_criterion(described) for described in stored.parts("criteria")]
     learner = cls(
-        put_classifier_together(EvolvingFuzzyClassifier, _without_own(arrays), stored.value("classifier"), copy=copy),
+        classifier_from_arrays(EvolvingFuzzyClassifier, _without_own(arrays), stored.value("classifier"), copy=copy),
         criteria=criteria,
         selection=_read_selector(stored.part("selection")),
         annotators=AnnotatorPool.from_facts(stored.part("annotators")),
@@ -185,7 +201,7 @@ def _read_selector(described: StoredFacts) -> Selector:
     return kind(**described.part("parameters").only(*kind.parameters))
 
 
-def _read_pending(stored: StoredFacts, arrays: Arrays, learner: "ActiveLearner") -> dict[int, Query]:
+def _read_pending(stored: StoredFacts, arrays: Arrays, learner: StoredLearner) -> dict[int, Query]:
     """Pending questions, by number."""
     described = stored.parts("pending", learner.max_pending)
     numbers = [each.whole("number", 1, learner.bucket.seen) for each in described]
@@ -236,7 +252,7 @@ def _query_arrays(query: Query) -> Arrays:
     return {**{name: array for name, array in named.items() if array is not None}, **scores}
 
 
-def _read_query(described: StoredFacts, arrays: Arrays, learner: "ActiveLearner") -> Query:
+def _read_query(described: StoredFacts, arrays: Arrays, learner: StoredLearner) -> Query:
     """A pending question; DataError if its price is not that of the labels asked for."""
     described.only("number", "cost", "reasons", "scores", "unfamiliar")
     number, size, model = described.whole("number"), size_of(arrays, "labels"), learner.strategy.inner.model

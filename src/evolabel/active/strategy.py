@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.empty_rows import empty_query, is_empty
-from evolabel.active.query import COLD_START, CONFIRM, PROBE, RANDOM, RANKING, Query, Scores
+from evolabel.active.query import COLD_START, CONFIRM, PROBE, RANDOM, RANKING, Query, QueryNames, Scores
 from evolabel.active.query_context import QueryContext
-from evolabel.active.question_text import QueryNames
 from evolabel.active.scoring import priorities
 from evolabel.active.scoring.criteria import Criterion, Scorer, VarianceReduction, can_fire
 from evolabel.active.scoring.model_version import ModelVersion, WeightCache
@@ -19,8 +18,8 @@ from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.classifier.inner import ClassifierInner, FittedModel
 from evolabel.errors import StateError
 from evolabel.explain.unfamiliar import describe_unfamiliar
-from evolabel.model.label_drift import doubts
-from evolabel.stages.protocols import Model
+from evolabel.model.label_states import doubts
+from evolabel.model.protocols import Model
 from evolabel.streams.tabular.column_coding import Unseen
 from evolabel.typing import BoolArray, FloatArray
 

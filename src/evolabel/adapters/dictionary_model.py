@@ -9,8 +9,8 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
 from evolabel.core.rows import Batch, Rows
 from evolabel.model.growth import grow_features, keep_features
-from evolabel.model.start.cold_start import WarmUp
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
+from evolabel.model.warm_up import WarmUp
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:

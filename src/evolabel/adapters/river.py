@@ -17,7 +17,7 @@ class LabelAnswers(dict[Hashable, bool]):
     """Decisions by label; a label that was not seen yet is off."""
 
     def __missing__(self, name: Hashable) -> bool:
-        """False, whatever the `name`."""
+        """Return False for every `name`."""
         return False
 
 
@@ -25,7 +25,7 @@ class LabelChances(dict[Hashable, dict[bool, float]]):
     """Probabilities of False and True by label; for a label that was not seen yet both are 0.5."""
 
     def __missing__(self, name: Hashable) -> dict[bool, float]:
-        """Even chances, whatever the `name`."""
+        """Return equal probabilities for every `name`."""
         return {False: 0.5, True: 0.5}
 
 

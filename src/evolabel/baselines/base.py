@@ -15,7 +15,7 @@ from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, NotTrainedError
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
-from evolabel.model.start.cold_start import WarmUp
+from evolabel.model.warm_up import WarmUp
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _NO_SCORES = np.empty((0, 0))

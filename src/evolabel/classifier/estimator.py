@@ -46,11 +46,12 @@ from evolabel.core.options import Options
 from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.errors import DataError, DataTypeError
 from evolabel.model.empty_rows import base_probabilities
-from evolabel.model.label_drift import LabelDrift, label_drifts
+from evolabel.model.label_states import label_drifts
 from evolabel.model.merge import empty_like, merge
 from evolabel.model.stream_model import CHUNK, StreamModel
 from evolabel.stages.calibration.loops.maps import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
+from evolabel.stages.drift.label_drift import LabelDrift
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
@@ -648,7 +649,9 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         """Share of each label that every feature explains alone."""
         from evolabel.stages.rules.relevance import feature_relevance
 
-        return feature_relevance(self._state.trained_model(), self.inner.feature_names, self._state.targets.names)
+        return feature_relevance(
+            self._state.trained_model().trained(), self.inner.feature_names, self._state.targets.names
+        )
 
     @property
     @exclusive

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,10 +30,10 @@ from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.core.options import Options, option_names
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
+from evolabel.model.protocols import Model
 from evolabel.model.start.first_model import FEWEST_ROWS
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.feedback.stage import ErrorFeedback
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.memory_need import check_memory
 from evolabel.stages.rules.stage import moving_antecedents_by
 from evolabel.stages.scaling.stage import Scaler
@@ -43,9 +43,35 @@ from evolabel.typing import BoolArray, FloatArray
 from evolabel.words.text_columns import text_features
 
 if TYPE_CHECKING:
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
     from evolabel.explain.explain_sample import Correct
     from evolabel.explain.prediction import Explanation
+
+
+class Classifier(Protocol):
+    """An estimator with a model, its parameters as attributes; `EvolvingFuzzyClassifier` is one."""
+
+    n_features_in_: int
+    class_weight: Any
+    threshold: float
+
+    @property
+    def inner(self) -> "ClassifierInner":
+        """What other packages use of it."""
+
+    @property
+    def events_(self) -> list[Event]:
+        """What has happened to its rules, oldest first."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return its parameters."""
+
+    @staticmethod
+    def paper(**changes: Any) -> Any:
+        """Return a classifier with the paper's parameters, but for those in `changes`."""
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of its parameters."""
 
 
 class FittedModel(NamedTuple):
@@ -77,7 +103,7 @@ class ClassifierInner:
 
     Parameters
     ----------
-    classifier : EvolvingFuzzyClassifier
+    classifier : Classifier
         Classifier that is read and trained in place.
     state : ClassifierState
         Its state.
@@ -87,7 +113,7 @@ class ClassifierInner:
 
     def __init__(
         self,
-        classifier: "EvolvingFuzzyClassifier",
+        classifier: Classifier,
         state: ClassifierState,
         options_class: type[Options],
         model_class: type[StreamModel],
@@ -113,7 +139,7 @@ class ClassifierInner:
             )
         raise StateError("the classifier was trained on classes; train it on a label matrix (samples, labels)")
 
-    def check_mergeable(self, other: "EvolvingFuzzyClassifier") -> None:
+    def check_mergeable(self, other: Classifier) -> None:
         """Raise DataError unless `other` is another classifier with the same features."""
         if other is self.classifier:
             raise DataError("a classifier cannot be merged with itself; pass one that was trained on other rows")
@@ -171,7 +197,7 @@ class ClassifierInner:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
         self.check_memory(n_features, n_labels)
         options = self.options()
-        return self.model_class(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
+        return self.model_class(n_features, n_labels, options, exclusive=exclusive, feedback=ErrorFeedback())
 
     def check_memory(self, n_features: int, n_labels: int, options: Options | None = None) -> None:
         """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
@@ -240,7 +266,7 @@ class ClassifierInner:
         new = kept if n_events is None else max(min(rules.n_events - n_events, kept), 0)
         events: Sequence[Event] = [*islice(rules.events, kept - new, None)]
         if any(event.kind in THRESHOLD_CHANGES for event in events):
-            from evolabel.explain.event_words import with_rule_words
+            from evolabel.stages.threshold_rules.event_words import with_rule_words
             from evolabel.stages.threshold_rules.read_trees import tree_reader
 
             events = with_rule_words(list(rules.events), tree_reader(self.any_model, *names), kept - new)
@@ -350,9 +376,7 @@ class ClassifierInner:
         if rows_without_features(rows) is not None:
             rates = model.base_rates()[None]
             return explain_empty(model, rows[0], *names, **self.state.row_decisions(rates, threshold))
-        read = (
-            rows if model.rules is None else model.drift.sensors.corrected(rows)
-        )  # a sensor that has moved is no news
+        read = rows if model.rules is None else model.sensors.corrected(rows)  # a sensor that has moved is no news
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.columns, unseen)
         outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
         outputs = outputs if correction is None else correction.of(outputs)
@@ -360,7 +384,7 @@ class ClassifierInner:
         why = explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, turns=turns, **decided)
         return replace(why, warm_up=model is not self.any_model)
 
-    def _answering_model(self) -> StreamModel:
+    def _answering_model(self) -> Model:
         """Return the model behind the outputs; StateError before there is one."""
         fitted = self.any_model
         model, warm_up = fitted.answering(), fitted.warm_up

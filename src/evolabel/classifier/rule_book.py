@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from evolabel.classifier.inner import Classifier
 from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
 from evolabel.core.events import Event
 from evolabel.errors import DataError
@@ -17,9 +18,6 @@ from evolabel.stages.written_rules.expert_form import ExpertRule
 from evolabel.stages.written_rules.expert_reader import read_form, text_of
 from evolabel.stages.written_rules.rule_forms import form_of
 from evolabel.stages.written_rules.specification import RuleSpec, resolve, spec_of
-
-if TYPE_CHECKING:
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,7 +61,7 @@ class RuleBook:
     sample 200: rule 8 was locked by hand
     """
 
-    def __init__(self, classifier: "EvolvingFuzzyClassifier") -> None:
+    def __init__(self, classifier: Classifier) -> None:
         self._classifier = classifier
         self._inner = classifier.inner
 

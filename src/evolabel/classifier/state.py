@@ -16,7 +16,6 @@ from evolabel.core.rows import Batch
 from evolabel.errors import StateError
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.decisions.class_weights import decide_weighted, weighted_thresholds
-from evolabel.stages.decisions.known_sets import KnownSets
 from evolabel.typing import BoolArray, FloatArray
 
 _RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
@@ -131,7 +130,7 @@ class ClassifierState:
 
         model = self.fitted_model()
         weighted = model.options.is_balanced or model.options.class_weight is not None
-        by_sets = isinstance(model.decisions, KnownSets) and model.decisions.in_use
+        by_sets = model.decisions is not None and model.decisions.by_sets
         if not (by_sets or (weighted and isinstance(self.targets, ClassCodes))):
             return {"threshold": self.own_thresholds(threshold), "together": ""}
         together = BY_SETS if by_sets else BY_WEIGHTS

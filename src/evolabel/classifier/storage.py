@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from evolabel._utils.text import with_article
-from evolabel.classifier.inner import ClassifierInner
+from evolabel.classifier.inner import Classifier, ClassifierInner
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.array_checks import inside
 from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.named_arrays import part_of, prefixed
-from evolabel.model.storage.snapshot import put_together, read_weights, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays, read_weights
 from evolabel.model.stream_model import StreamModel
 from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file
 from evolabel.persistence.schemas import remedy
@@ -27,10 +27,7 @@ from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import parse_times
 from evolabel.typing import Arrays
 
-if TYPE_CHECKING:
-    from evolabel.classifier.estimator import EvolvingFuzzyClassifier
-
-    C = TypeVar("C", bound=EvolvingFuzzyClassifier)
+C = TypeVar("C", bound=Classifier)
 
 PAPER_KIND, LEARNER_KIND = "PaperClassifier", "ActiveLearner"
 CLASSIFIER_KINDS = ("EvolvingFuzzyClassifier", PAPER_KIND)
@@ -43,27 +40,27 @@ LONGEST = 1 << 26  # bytes that classes may need
 BROKEN = (EvolabelError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MemoryError)
 
 
-def save_classifier(classifier: "EvolvingFuzzyClassifier", path: str | os.PathLike[str]) -> None:
+def save_classifier(classifier: Classifier, path: str | os.PathLike[str]) -> None:
     """Write a trained `classifier` to `path`."""
-    arrays, manifest = take_classifier_apart(classifier)
+    arrays, manifest = classifier_to_arrays(classifier)
     with refusing_to_write(path):
         stored = json.loads(json.dumps(manifest, allow_nan=False))
-        put_classifier_together(type(classifier), arrays, stored, copy=False)
+        classifier_from_arrays(type(classifier), arrays, stored, copy=False)
     write_model_file(path, arrays, manifest)
 
 
-def load_classifier(cls: "type[C]", path: str | os.PathLike[str]) -> "C":
+def load_classifier(cls: type[C], path: str | os.PathLike[str]) -> C:
     """Return the classifier of class `cls` that `save_classifier` wrote to `path`."""
     return read_classifier(cls, *read_model_file(path), path)
 
 
-def classifier_bytes(classifier: "EvolvingFuzzyClassifier") -> bytes:
+def classifier_bytes(classifier: Classifier) -> bytes:
     """Return the contents of the file that `save_classifier` would write of `classifier`."""
-    arrays, manifest = take_classifier_apart(classifier)
+    arrays, manifest = classifier_to_arrays(classifier)
     return model_bytes(arrays, manifest)
 
 
-def read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> "C":
+def read_classifier(cls: type[C], arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> C:
     """Return the classifier of these `arrays` and `manifest`; ModelFileError, which names `path`, if it is none.
 
     It is a `cls`, or a PaperClassifier where the file holds one and `cls` is one of its bases.
@@ -78,10 +75,10 @@ def read_classifier(cls: "type[C]", arrays: Arrays, manifest: dict[str, Any], pa
         kind, own = with_article(found), with_article(cls.__name__)
         raise ModelFileError(f"{path} holds {kind}, not {own}; load it with {found}.load")
     with refusing_to_read(path, "a classifier", manifest):
-        return put_classifier_together(cls, arrays, manifest)
+        return classifier_from_arrays(cls, arrays, manifest)
 
 
-def _class_of(cls: "type[C]", kind: object) -> "type[C] | None":
+def _class_of(cls: type[C], kind: object) -> "type[C] | None":
     """Return the class of a classifier of this `kind` that is loaded as a `cls`; None if it would be no `cls`."""
     paper: Any = type(cls.paper())
     if kind not in CLASSIFIER_KINDS:
@@ -116,10 +113,10 @@ def refusing_to_write(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ModelWriteError(f"cannot write {path}: the model is not sound ({why}); fit it anew") from None
 
 
-def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays, dict[str, Any]]:
+def classifier_to_arrays(classifier: Classifier) -> tuple[Arrays, dict[str, Any]]:
     """Return the arrays of a trained `classifier`, and all else as values that JSON can hold."""
     model = classifier.inner.any_model
-    arrays, facts = take_apart(model)
+    arrays, facts = model_to_arrays(model)
     if model.warm_up is None:
         arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
     return arrays, {
@@ -131,7 +128,7 @@ def take_classifier_apart(classifier: "EvolvingFuzzyClassifier") -> tuple[Arrays
     }
 
 
-def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *, copy: bool = True) -> "C":
+def classifier_from_arrays(cls: type[C], arrays: Arrays, manifest: object, *, copy: bool = True) -> C:
     """Return the classifier of these `arrays` and `manifest`, as `read_classifier`; EvolabelError if they are wrong.
 
     Without `copy` its rules are the `arrays` themselves, which saves memory where the classifier is only checked.
@@ -144,7 +141,7 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *,
     parameters = stored.part("parameters").only(*cls._get_param_names())
     classifier = cls(**{**parameters, "class_weight": read_weights(parameters["class_weight"])})
     classifier.inner.options()
-    model = _put_model_together(arrays, stored.part("model"), classifier.inner, copy=copy)
+    model = _model_from_arrays(arrays, stored.part("model"), classifier.inner, copy=copy)
     targets = _read_targets(stored.part("targets"), model.n_labels)
     named = stored.value("columns") is not None
     columns = _read_columns(stored.part("columns"), model.n_features) if named else None
@@ -154,15 +151,15 @@ def put_classifier_together(cls: "type[C]", arrays: Arrays, manifest: object, *,
     return classifier
 
 
-def _put_model_together(arrays: Arrays, stored: StoredFacts, inner: ClassifierInner, *, copy: bool) -> StreamModel:
+def _model_from_arrays(arrays: Arrays, stored: StoredFacts, inner: ClassifierInner, *, copy: bool) -> StreamModel:
     """Return the model for the classifier of `inner`, with the error feedback of its initial batch."""
-    build = partial(put_together, model_class=inner.model_class, options_class=inner.options_class)
+    build = partial(model_from_arrays, model_class=inner.model_class, options_class=inner.options_class)
     if "warm_up" in stored:
-        return build(arrays, stored.facts, watchers=[ErrorFeedback()])
+        return build(arrays, stored.facts, feedback=ErrorFeedback())
     own = {name: array for name, array in arrays.items() if not name.startswith(f"{_FEEDBACK}.")}
     with inside(_FEEDBACK):
         feedback = ErrorFeedback.from_arrays(part_of(arrays, _FEEDBACK), stored.whole("n_labels"), 0)
-    return build(own, stored.facts, watchers=[feedback], copy=copy)
+    return build(own, stored.facts, feedback=feedback, copy=copy)
 
 
 def _plain(value: Any) -> Any:

@@ -52,7 +52,7 @@ def figures(
         raise ParameterError(f"--row {row} {rows}")
     check_folder(out, {"matplotlib": "plots"}, "a figure")
     from evolabel.explain.figures.all_figures import all_figures
-    from evolabel.explain.figures.canvas import as_png, as_svg, figure_of
+    from evolabel.words.figures.canvas import as_png, as_svg, figure_of
 
     given = () if samples is None else (samples.X, samples.Y)
     sample = None if samples is None or row is None else samples.X[row]

@@ -26,11 +26,11 @@ from evolabel.cli.source import Protocol, default_data, open_source, split_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import METRICS, prequential
 from evolabel.evaluate.source import initial_rows
-from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.tuning import heat_map, stream_score
 from evolabel.tuning.checkpoint import SearchCheckpoint, fingerprint
 from evolabel.tuning.searches import check_search
 from evolabel.tuning.stream_scorer import MEASURES
+from evolabel.words.figures.canvas import as_svg, figure_of
 
 if TYPE_CHECKING:
     from evolabel.streams import Dataset

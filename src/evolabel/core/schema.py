@@ -1,4 +1,4 @@
-"""`Schema`: the arrays of a stage, each declared once, in the annotation of its field in a NamedTuple.
+"""`Schema`: the arrays of a stage, each declared once, in the annotation of its field in a NamedTuple or a class.
 
     class Sums(NamedTuple):
         total: Annotated[FloatArray, array("label", "regressor", low=0.0)]
@@ -9,14 +9,14 @@ Allocation, new labels and features, other orders, and what a stored array must 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Generic, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from evolabel.core.array_checks import LARGEST, MOST, Expected
 from evolabel.typing import AnyArray, Arrays, IntArray
 
-T = TypeVar("T", bound=tuple[Any, ...])
+T = TypeVar("T")
 
 Sizes = Mapping[str, int]
 """Lengths of axes, by name."""
@@ -81,12 +81,12 @@ def array(
 
 
 class Schema(Generic[T]):
-    """The declarations in the annotations of `kind`, a NamedTuple of arrays.
+    """The declarations in the annotations of `kind`: a NamedTuple of arrays, or a class with them as attributes.
 
     Parameters
     ----------
     kind : type
-        The NamedTuple.
+        The NamedTuple, or the class; attributes of it that are not declared are left alone.
 
     Attributes
     ----------
@@ -99,9 +99,9 @@ class Schema(Generic[T]):
         self.declarations: dict[str, Declaration] = {}
         self.dtypes: dict[str, type] = {}
         for name, hint in get_type_hints(kind, include_extras=True).items():
-            of_array, declaration = get_args(hint)
-            self.declarations[name] = declaration
-            self.dtypes[name] = get_args(get_args(of_array)[1])[0]
+            if len(annotated := get_args(hint)) == 2 and isinstance(annotated[1], Declaration):
+                self.declarations[name] = annotated[1]
+                self.dtypes[name] = get_args(get_args(annotated[0])[1])[0]
 
     @property
     def stored(self) -> tuple[str, ...]:
@@ -123,8 +123,16 @@ class Schema(Generic[T]):
 
     def allocate(self, sizes: Sizes, switches: Collection[str] = ()) -> T:
         """Return new arrays for these `sizes` and `switches`, with their start values."""
+        return self.kind(**self.new(sizes, switches))
+
+    def new(self, sizes: Sizes, switches: Collection[str] = ()) -> Arrays:
+        """Return new arrays for these `sizes` and `switches`, with their start values, by name."""
         shapes = self.shapes(sizes, switches)
-        return self.kind(**{name: self._started(name, shape, sizes) for name, shape in shapes.items()})
+        return {name: self._started(name, shape, sizes) for name, shape in shapes.items()}
+
+    def arrays_of(self, holder: object) -> Arrays:
+        """Return the stored arrays of `holder`, by name."""
+        return {name: getattr(holder, name) for name in self.stored}
 
     def expected(self, sizes: Sizes, switches: Collection[str] = ()) -> dict[str, Expected]:
         """Return what each stored array must be, for these `sizes` and `switches`."""
@@ -143,9 +151,13 @@ class Schema(Generic[T]):
 
         `sources` has, by axis, the former place of each entry; -1: it is new and has the start value.
         """
+        return self.kind(**self.moved(arrays, sources, leave_out))
+
+    def moved(self, holder: object, sources: Mapping[str, IntArray], leave_out: Collection[str] = ()) -> Arrays:
+        """Return the arrays of `holder` by name, with other entries along some axes; arguments as of `rearranged`."""
         changed: Arrays = {}
         for name in self.declarations:
-            old = getattr(arrays, name)
+            old = changed[name] = getattr(holder, name)
             by_axis = self._by_axis(name, old, sources)
             if name not in leave_out and any(source is not None for source in by_axis):
                 lengths = [n if found is None else len(found) for n, found in zip(old.shape, by_axis, strict=True)]
@@ -153,7 +165,7 @@ class Schema(Generic[T]):
                 new = self._started(name, tuple(lengths), sizes)
                 self._move(new, old, by_axis)
                 changed[name] = new
-        return self.kind(*(changed.get(name, getattr(arrays, name)) for name in self.declarations))
+        return changed
 
     def fill(self, new: T, old: T, sources: Mapping[str, IntArray], leave_out: Collection[str] = ()) -> None:
         """Copy the entries of `old` into `new`, by `sources` as in `rearranged`, but not the arrays to `leave_out`."""
@@ -178,13 +190,16 @@ class Schema(Generic[T]):
 
     def from_arrays(self, arrays: Arrays) -> T:
         """Return copies of stored `arrays`, by name, that were checked."""
-        return self.kind(**{name: np.array(arrays[name], self.dtypes[name]) for name in self.declarations})
+        return self.kind(**self.copies(arrays))
+
+    def copies(self, arrays: Arrays) -> Arrays:
+        """Return copies of stored `arrays`, by name, that were checked, as those of a holder."""
+        return {name: np.array(arrays[name], self.dtypes[name]) for name in self.declarations}
 
     def writeable(self, arrays: T) -> T:
         """Return `arrays`, or copies where they are read-only, as those of a memory map are: loops write into them."""
-        return (
-            arrays if all(each.flags.writeable for each in arrays) else self.kind(*(np.array(each) for each in arrays))
-        )
+        found = {name: getattr(arrays, name) for name in self.declarations}
+        return arrays if all(each.flags.writeable for each in found.values()) else self.from_arrays(found)
 
     def _started(self, name: str, shape: tuple[int, ...], sizes: Sizes) -> AnyArray:
         """Return a new array of this `name` and `shape`, with its start values for these `sizes`."""

@@ -69,7 +69,7 @@ class _Place:
         return self
 
     def get_cache_path(self) -> str:
-        """Return the folder."""
+        """Return the folder of the compiled files."""
         return str(self._folder)
 
     def ensure_cache_path(self) -> None:

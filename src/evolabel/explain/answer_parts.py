@@ -13,7 +13,7 @@ import numpy as np
 
 from evolabel._utils.text import one_line
 from evolabel.explain.shortening import reference_rows
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, SAY
 from evolabel.typing import BoolArray, FloatArray
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.rules.stream_terms import scaled_moments
 from evolabel.typing import BoolArray, FloatArray, IntArray
 from evolabel.words.text_columns import flag_features, text_columns
@@ -158,7 +158,7 @@ def _moved(model: Model, x: FloatArray, moves: list[tuple[int, float]]) -> Float
     places = np.arange(len(moves)), [j for j, _ in moves]
     scores[places] = [score for _, score in moves]
     rows = np.repeat(x[None], len(moves), axis=0)
-    rows[places] = model.drift.sensors.as_read(model.scaler.inverse(scores))[places]
+    rows[places] = model.sensors.as_read(model.scaler.inverse(scores))[places]
     return rows
 
 

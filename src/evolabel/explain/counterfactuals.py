@@ -29,7 +29,7 @@ from evolabel.explain.change_search import (
     turned_value,
 )
 from evolabel.explain.shortening import Threshold
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.rules.stream_terms import scaled_moments
 from evolabel.stages.threshold_rules.path import PathEdge
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -152,7 +152,7 @@ def _smallest(found: list[list[FeatureChange]], texts: Texts, turns: int) -> lis
 
 def _crosses(model: Model, x: FloatArray, changed: FloatArray, edges: tuple[PathEdge, ...]) -> bool:
     """Return whether an edge, with its width, lies between the raw sample `x` and the `changed` one."""
-    before, after = model.drift.sensors.corrected(np.array([x, changed]))
+    before, after = model.sensors.corrected(np.array([x, changed]))
     low, high = np.fmin(before, after), np.fmax(before, after)
     return any(before[j] != after[j] and low[j] <= edge + width and high[j] > edge - width for j, edge, width in edges)
 
@@ -162,7 +162,7 @@ def _across_edges(model: Model, x: FloatArray, edges: tuple[PathEdge, ...], text
 
     Near an edge both sides answer, so values on the way across are tried, too.
     """
-    real = model.drift.sensors.corrected(x[None])[0]
+    real = model.sensors.corrected(x[None])[0]
     values: set[tuple[int, float]] = set()
     for j, edge, width in edges:
         if j in texts:
@@ -178,7 +178,7 @@ def _across_edges(model: Model, x: FloatArray, edges: tuple[PathEdge, ...], text
     for j, value in sorted(values):
         row = real.copy()
         row[j] = value
-        after = value if j in texts else rounded_away(float(model.drift.sensors.as_read(row[None])[0, j]), float(x[j]))
+        after = value if j in texts else rounded_away(float(model.sensors.as_read(row[None])[0, j]), float(x[j]))
         changes.append(sized_change(model, x, j, after, texts))
     return changes
 
@@ -247,7 +247,7 @@ def _candidates(
     scores = np.zeros((len(longer), len(x)))
     for row, (c, j, factor) in zip(scores, longer, strict=True):
         row[j] = z[j] + factor * step[c, j]
-    raw = model.drift.sensors.as_read(scaler.inverse(scores))
+    raw = model.sensors.as_read(scaler.inverse(scores))
     for values, (c, j, factor) in zip(raw, longer, strict=True):
         found[c].append(FeatureChange(j, rounded_away(float(values[j]), float(x[j])), factor * float(size[c, j])))
     return found

@@ -12,10 +12,10 @@ from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
 from evolabel.explain.prediction import NO_FEATURE, Explanation
 from evolabel.explain.shortening import Threshold
 from evolabel.model.empty_rows import base_probabilities
-from evolabel.model.label_drift import labels_in_drift
+from evolabel.model.label_states import labels_in_drift
+from evolabel.model.protocols import Model
 from evolabel.stages.drift.part import linear_part
 from evolabel.stages.feedback.stage import Correction
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.part import rule_part
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.stream_terms import stream_terms
@@ -62,13 +62,13 @@ def explain_sample(
     rules, z = _rules_of(model), model.scale(x)
     psi, distance = rules.memberships(z)
     active = np.flatnonzero(psi[0])
-    parts, slopes = rule_part(model, z[0], psi[0], active)
+    parts, slopes = rule_part(model.trained(), model.drift.weights, z[0], psi[0], active)
     plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
     if linear is not None:
         parts *= linear.rules_share
         slopes = linear.rules_share * slopes + linear.slopes
         plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
-    real, names = model.drift.sensors.corrected(x), (feature_names, label_names)
+    real, names = model.sensors.corrected(x), (feature_names, label_names)
     refined = model.refined_parts(real, plain)
     added, said = (refined.get(name, np.zeros(len(plain))) for name in ("threshold_rules", "written_rules"))
     correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
@@ -99,7 +99,7 @@ def explain_sample(
         linear=None if linear is None else linear.contributions,
         feedback=feedback,
         n_seen=rules.n_seen,
-        corrections=model.drift.sensors.corrections(feature_names),
+        corrections=model.sensors.corrections(feature_names),
         paths=paths,
         deciding=deciding,
         probabilities=model.calibration.probabilities(outputs[None])[0],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.explain.answer_parts import AnswerParts
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.words.condition_words import driver_words
 from evolabel.words.corrected_names import Corrections, correction_note
 from evolabel.words.sections import Items, Marks, SectionView
@@ -73,7 +73,7 @@ def read_linear_rule(
         labels.append(LinearLabel(name, parts[c].linear, effects))
     texts = frozenset[str]() if model.scaler is None else text_features(feature_names, model.scaler.binary)
     worded = texts | flag_features(feature_names)
-    return LinearRule(tuple(labels), model.drift.sensors.corrections(feature_names), worded)
+    return LinearRule(tuple(labels), model.sensors.corrections(feature_names), worded)
 
 
 def _lines(rule: LinearRule) -> list[str]:

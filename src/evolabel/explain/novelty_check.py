@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.typing import FloatArray
 
 

@@ -18,7 +18,7 @@ from evolabel.explain.outcomes import (
 )
 from evolabel.explain.rules import Rule, RuleSet
 from evolabel.explain.shortening import Decide
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.rules.label_rates import label_shares
 from evolabel.stages.rules.stream_terms import readings, scaled_moments, stream_terms
 from evolabel.stages.scaling.words import shares_on
@@ -100,7 +100,7 @@ class _Claims:
         self._shares = model.drift.mixed(label_shares)
         usual, self.n_usual = recent_shares(model)
         self._usual = np.where(np.isnan(usual), self._shares[0], usual)
-        recent = _rows_and_labels(model, decide, model.drift.sensors.as_read(recent_rows(model)))
+        recent = _rows_and_labels(model, decide, model.sensors.as_read(recent_rows(model)))
         given = None if rows is None else _rows_and_labels(model, decide, rows)
         self._known = [recent] if given is None else [given, recent]
         self._drawn = _drawn_rows(model)
@@ -165,7 +165,7 @@ def _drawn_rows(model: Model) -> FloatArray:
     assert scaler is not None
     slots = np.repeat(np.arange(1, rules.n_rules + 1), _DRAWN_ROWS)
     Z = shortening.rows_of_slots(model, slots, np.random.default_rng(2))
-    return np.ascontiguousarray(model.drift.sensors.as_read(scaler.inverse(Z))).reshape(rules.n_rules, _DRAWN_ROWS, -1)
+    return np.ascontiguousarray(model.sensors.as_read(scaler.inverse(Z))).reshape(rules.n_rules, _DRAWN_ROWS, -1)
 
 
 def _fidelity(short: shortening.ShortRules, rows: FloatArray | None, decide: Decide) -> shortening.Fidelity:
@@ -228,7 +228,7 @@ def _views(
     contrast = np.abs(scaled - a.c[0, : model.n_features]) / spread
     width = scaled_moments(model)[1]
     evidence = np.array([rules.hessian(slot)[-1, -1] for slot in range(rules.n_rules + 1)])
-    corrections = model.drift.sensors.corrections(names)
+    corrections = model.sensors.corrections(names)
     scale = width[:, None] if relevant is None else width[:, None] * relevant.T
     activity = evidence[1:] / max(evidence[1:].sum(), 1e-300) if learned else found.activity
     kept = short.kept

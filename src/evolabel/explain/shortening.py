@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolabel._utils.text import counted
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.rules.loops.memberships import MIN_MEMBERSHIP
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
@@ -112,7 +112,7 @@ def at_one_half(outputs: FloatArray) -> BoolArray:
 def answers_to(model: Model, Z: FloatArray) -> FloatArray:
     """Return the final outputs of `model`, of all its parts, for the scaled rows `Z`."""
     assert model.scaler is not None
-    return model.outputs(np.ascontiguousarray(model.drift.sensors.as_read(model.scaler.inverse(Z))))
+    return model.outputs(np.ascontiguousarray(model.sensors.as_read(model.scaler.inverse(Z))))
 
 
 def shorten(

@@ -145,14 +145,14 @@ async def _learn(client: AsyncClient, action: str, event: SingleEvent | JointEve
         raise StudioFieldError("/task", "the event has no task; let the webhook send its payload (Send payload)")
     names, config = _labels(project), event.project.label_config
     tag = ChoicesTag("", "", names) if config is None else read_choices(config, names)
-    said = [(item, None if action == _DELETED else item.answers(tag)) for item in placed]
-    for item, answers in said:
+    changes = [(item, None if action == _DELETED else item.answers(tag)) for item in placed]
+    for item, answers in changes:
         if item.number is not None:
             await _check_question(client, item.number)
         elif item.data and answers is not None:
             await client.predict([task_values(project.features, item.data)])  # counts nothing, refuses what it is not
     samples = []
-    for item, answers in said:
+    for item, answers in changes:
         if item.number is not None:
             await _answer(client, item, item.number, answers)
         elif (answers is not None or action not in _CREATED) and not await _correct(client, item, answers):

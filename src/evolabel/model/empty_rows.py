@@ -3,8 +3,8 @@
 import numpy as np
 
 from evolabel.core.rows import Batch
+from evolabel.model.protocols import Model
 from evolabel.stages.calibration.loops.maps import LEAST_SHARE
-from evolabel.stages.protocols import Model
 from evolabel.typing import FloatArray
 
 

@@ -1,6 +1,6 @@
 """Answers to few rows, with what questions are scored by."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -9,20 +9,11 @@ from evolabel.core.sizes import check_rows
 from evolabel.engine.compile import direct_by_profile
 from evolabel.model.loops.answer import answer_few
 from evolabel.model.pipeline import refiners
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import FewAnswers, Model
 from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
 from evolabel.typing import FloatArray
 
 _answer_few: Any = direct_by_profile(answer_few)
-
-
-class FewAnswers(NamedTuple):
-    """Outputs of raw rows, (n, K), memberships and distances, (n, C), and quadratic forms of rows and rules."""
-
-    outputs: FloatArray
-    psi: FloatArray
-    D: FloatArray
-    terms: VarianceTerms
 
 
 def answer_few_rows(

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.model.seen_ranges import moved_ranges, no_ranges
-from evolabel.stages.protocols import Model
+from evolabel.core.schema import new_entries, of_features
+from evolabel.model.protocols import Model
+from evolabel.model.seen_ranges import SEEN_ARRAYS, no_ranges
 from evolabel.stages.rules.rule_state import derive_inverses
-from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, fit_scaler
+from evolabel.stages.scaling.arrays import SCALER_ARRAYS
+from evolabel.stages.scaling.stage import Scaler, fit_scaler
 from evolabel.typing import FloatArray, IntArray
 
 
@@ -25,9 +27,8 @@ def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
     While the warm-up lasts they are not looked at: all features are scaled together at its end.
     """
     if model.warm_up is not None:
-        missing = np.full((len(model.warm_up.X), len(shown)), np.nan)
-        model.warm_up.X = np.hstack([model.warm_up.X, missing])
         model.n_features += len(shown)
+        model.warm_up.grow_features(model.n_features)
         model.ranges = no_ranges(model.n_features)
         return
     assert model.scaler is not None
@@ -40,7 +41,8 @@ def keep_features(model: Model, kept: IntArray) -> None:
     """Remove all features of `model` but the columns `kept` (rising); what was learned from these stays."""
     scaler = model.scaler
     assert scaler is not None
-    _change_features(model, kept, replace(scaler, **{name: getattr(scaler, name)[kept] for name in PER_FEATURE}))
+    columns: dict[str, Any] = SCALER_ARRAYS.moved(scaler, {"feature": kept})
+    _change_features(model, kept, replace(scaler, **columns))
     rules = model.trained()
     for slot in range(rules.n_rules + 1):
         rules.contents.upkeep(slot)
@@ -50,11 +52,8 @@ def keep_features(model: Model, kept: IntArray) -> None:
 def joined(scalers: Sequence[Scaler]) -> Scaler:
     """Return one scaler with the features of all `scalers` side by side."""
     knots = max(scaler.x.shape[1] for scaler in scalers)
-    columns: dict[str, Any] = {name: [getattr(scaler, name) for scaler in scalers] for name in PER_FEATURE}
-    for name in ("x", "z"):
-        columns[name] = [np.pad(array, ((0, 0), (0, knots - array.shape[1]))) for array in columns[name]]
-    for name in PER_FEATURE:
-        columns[name] = np.concatenate(columns[name])
+    parts = [SCALER_ARRAYS.moved(each, {"knot": new_entries(each.x.shape[1], knots)}) for each in scalers]
+    columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return replace(scalers[0], **columns)
 
 
@@ -72,7 +71,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
         model.drift.restart_blocks()
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features = p
-    model.ranges = moved_ranges(model.ranges, kept, p)
+    model.ranges = SEEN_ARRAYS.moved(model, of_features(kept, rules.n_features, p))["ranges"]
     if model.thresholds is not None:
         model.thresholds.change_features(kept, p, changed)
     model.written.change_features(kept, p, changed)

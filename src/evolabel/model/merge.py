@@ -37,15 +37,15 @@ TOLERANCE = 0.25
 
 def empty_like(model: StreamModel) -> StreamModel:
     """Return a model without samples but with the scaling, corrections of sensors, ridges and labels of `model`."""
-    watchers = [watcher.empty_like() for watcher in model.watchers]
+    feedback = None if model.feedback is None else model.feedback.empty_like()
     sizes = model.n_features, model.n_labels
-    twin = type(model)(*sizes, model.options, exclusive=model.exclusive, watchers=watchers)
+    twin = type(model)(*sizes, model.options, exclusive=model.exclusive, feedback=feedback)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     assert model.scaler is not None
     twin.start_rules(model.scaler, twin.settings())
     twin.thresholds = twin.new_thresholds()
     twin.ranges = without_waiting(model.ranges)
-    twin.drift.sensors.copy(model.drift.sensors)
+    twin.drift.sensors.copy(model.sensors)
     return twin
 
 
@@ -92,8 +92,8 @@ def merge(
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers
     united.ranges = merged_ranges(mine.ranges, theirs.ranges)
-    for watcher, other_watcher in zip(united.watchers, theirs.watchers, strict=False):
-        watcher.merge(other_watcher, n_labels, columns)
+    if united.feedback is not None and theirs.feedback is not None:
+        united.feedback.merge(theirs.feedback, n_labels, columns)
     united.calibration.add(theirs.calibration, columns)
     if united.decisions is not None:
         united.decisions.add(theirs.decisions, columns)

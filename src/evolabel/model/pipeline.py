@@ -21,7 +21,7 @@ import numpy as np
 from evolabel._utils.interrupts import held
 from evolabel.core.rows import Batch, Rows
 from evolabel.core.stage import LearningStage, Stage
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.rules.weights import MANY_ROWS, weights_of_all
 from evolabel.typing import FloatArray
 
@@ -29,7 +29,7 @@ from evolabel.typing import FloatArray
 def first_stages(model: Model) -> tuple[Stage, ...]:
     """Return the stages of `model` up to the outputs of rules and members, in their order."""
     assert model.scaler is not None
-    return model.drift.sensors, model.scaler, model.trained(), model.drift
+    return model.sensors, model.scaler, model.trained(), model.drift
 
 
 def refiners(model: Model) -> list[LearningStage]:

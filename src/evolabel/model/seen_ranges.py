@@ -1,13 +1,29 @@
-"""Ranges of the values a model has seen: made from an initial batch, merged, and kept while features come and go."""
+"""What a model has seen: answers, and ranges of values, made from an initial batch and merged."""
+
+from typing import Annotated
 
 import numpy as np
 
-from evolabel.typing import FloatArray, IntArray
+from evolabel.core.array_checks import MOST
+from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.typing import FloatArray
+
+
+class SeenArrays:
+    """Answers, and ranges of values."""
+
+    n_answers: Annotated[FloatArray, array("label", low=0.0, high=float(MOST))]
+    """Answers to each label so far, those of the initial batch included."""
+    ranges: Annotated[FloatArray, array(2, 3, "feature", start=-np.inf, low=-np.inf)]
+    """Of the negated and the plain values: the border, and the two largest beyond it that wait for others like them."""
+
+
+SEEN_ARRAYS = Schema(SeenArrays)
 
 
 def no_ranges(n_features: int) -> FloatArray:
     """Return the ranges (2, 3, n_features) of features without any value."""
-    return np.full((2, 3, n_features), -np.inf)
+    return SEEN_ARRAYS.new(stream_sizes(n_features, 0))["ranges"]
 
 
 def batch_ranges(X: FloatArray) -> FloatArray:
@@ -29,10 +45,3 @@ def without_waiting(ranges: FloatArray) -> FloatArray:
     empty = no_ranges(ranges.shape[2])
     empty[:, 0] = ranges[:, 0]
     return empty
-
-
-def moved_ranges(ranges: FloatArray, kept: IntArray, n_features: int) -> FloatArray:
-    """Return the ranges of the features `kept`, then of new ones up to `n_features`."""
-    moved = no_ranges(n_features)
-    moved[:, :, : len(kept)] = ranges[:, :, kept]
-    return moved

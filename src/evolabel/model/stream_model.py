@@ -6,7 +6,6 @@ features, Y of 0/1 with NaN for labels that were not annotated.
 
 import copy
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Self
 
@@ -16,23 +15,25 @@ from numpy.linalg import LinAlgError
 from evolabel._utils.interrupts import deliver, held
 from evolabel.core.options import Options
 from evolabel.core.rows import NOT_GIVEN, Batch, Rows
+from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.core.sizes import misfit
 from evolabel.engine.bounds import count_answers, first_bad_sample
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
-from evolabel.model.few_rows import FewAnswers, answer_few_rows
+from evolabel.model.few_rows import answer_few_rows
 from evolabel.model.loops.ranges import widen_ranges
-from evolabel.model.seen_ranges import no_ranges
+from evolabel.model.protocols import FewAnswers, Model
+from evolabel.model.seen_ranges import SEEN_ARRAYS, SeenArrays
 from evolabel.model.start import batch_phase
 from evolabel.model.start.batch_phase import NOT_IN_FLOAT64, is_heavy
-from evolabel.model.start.cold_start import WarmUp, renumber
 from evolabel.model.start.first_model import FEWEST_ROWS, FirstModel
+from evolabel.model.warm_up import WarmUp, renumber
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import Drift, NoDrift
-from evolabel.stages.protocols import Watcher
+from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
 from evolabel.stages.rules.kind import RuleKind
@@ -41,6 +42,7 @@ from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments
 from evolabel.stages.scaling.stage import Scaler
+from evolabel.stages.sensors.stage import Sensors
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry
 from evolabel.stages.written_rules.stage import WrittenRules
@@ -53,8 +55,8 @@ _first_bad_sample = direct(first_bad_sample)
 _widen_ranges = direct(widen_ranges)
 
 
-class StreamModel:
-    """EFC-ML with its scaling, from the first sample on; a `stages.protocols.Model`.
+class StreamModel(SeenArrays):
+    """EFC-ML with its scaling, from the first sample on; a `model.protocols.Model`.
 
     The first samples, as many as the option `warm_up`, are kept for the batch phase. Until it has run, outputs are
     running label frequencies, and from the tenth sample on those of a `FirstModel`. `fit` skips that stage.
@@ -69,8 +71,8 @@ class StreamModel:
         Whether there is a buffer for the cold start; without one the caller sets `scaler` and calls `take_rules`.
     exclusive : bool
         Whether the labels are classes, of which one is true.
-    watchers : sequence of Watcher
-        Refiners that learn from the batch phase only; their user copies them.
+    feedback : ErrorFeedback, optional
+        Learns from the batch phase only; its users copy it (`feedback_of`).
     """
 
     rule_kind: ClassVar[RuleKind] = RuleKind()
@@ -83,7 +85,7 @@ class StreamModel:
         *,
         warming: bool = True,
         exclusive: bool = False,
-        watchers: Sequence[Watcher] = (),
+        feedback: ErrorFeedback | None = None,
     ) -> None:
         self.options = options
         self.n_features = n_features
@@ -100,9 +102,8 @@ class StreamModel:
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
         self.is_plain = self.decisions is None  # learning a row changes the rules only
-        self.watchers = tuple(watchers)
-        self.ranges = no_ranges(n_features)  # of the values seen (`model.loops.ranges`)
-        self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
+        self.feedback = feedback
+        vars(self).update(SEEN_ARRAYS.new(stream_sizes(n_features, n_labels)))
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
 
@@ -127,6 +128,11 @@ class StreamModel:
         """What follows drift beside the rules; only to be called once the batch phase has run."""
         assert self._drift is not None, "the batch phase has not run yet"
         return self._drift
+
+    @property
+    def sensors(self) -> Sensors:
+        """Corrections of sensors that moved; only to be called once the batch phase has run."""
+        return self.drift.sensors
 
     def trained(self) -> RuleBase:
         """Return the rule base; only to be called once the batch phase has run."""
@@ -165,7 +171,7 @@ class StreamModel:
     def scale(self, X: FloatArray) -> FloatArray:
         """Return the raw rows `X` scaled, after the correction of sensors that moved."""
         assert self.scaler is not None
-        return self.scaler.transform(X if self.rules is None else self.drift.sensors.corrected(X))
+        return self.scaler.transform(X if self.rules is None else self.sensors.corrected(X))
 
     def standardise(self, X: FloatArray) -> FloatArray:
         """Return the raw rows `X` scaled, in units of their standard deviations whatever the scaling."""
@@ -346,7 +352,7 @@ class StreamModel:
         options = replace(self.options, threshold_rules=False) if self.options.threshold_rules else self.options
         return type(self)(self.n_features, self.n_labels, options, exclusive=self.exclusive)
 
-    def answering(self) -> "StreamModel | None":
+    def answering(self) -> Model | None:
         """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
         if self.warm_up is None:
             return self
@@ -372,8 +378,8 @@ class StreamModel:
 
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""
-        sizes, watchers = (self.n_features, self.n_labels), copy.deepcopy(self.watchers)
-        ready = type(self)(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
+        sizes, feedback = (self.n_features, self.n_labels), copy.deepcopy(self.feedback)
+        ready = type(self)(*sizes, self.options, exclusive=self.exclusive, feedback=feedback)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), ready.drift, buffer)
         vars(self).update(vars(ready))
@@ -391,5 +397,5 @@ class StreamModel:
             self.decisions.grow_labels(n_labels)
         self.written.grow_labels(n_labels)
         self.calibration.grow_labels(n_labels)
-        self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))
+        vars(self).update(SEEN_ARRAYS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))
         self.n_labels = n_labels

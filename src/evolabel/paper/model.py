@@ -6,9 +6,9 @@ import numpy as np
 
 from evolabel.core.rows import Rows
 from evolabel.errors import StateError
-from evolabel.model.few_rows import FewAnswers
-from evolabel.model.start.cold_start import WarmUp
+from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.stream_model import StreamModel
+from evolabel.model.warm_up import WarmUp
 from evolabel.paper.options import PaperOptions
 from evolabel.paper.rules.kind import PaperRuleKind
 from evolabel.paper.rules.stage import PaperRules
@@ -42,7 +42,7 @@ class PaperModel(StreamModel):
         """Whether a model of the first rows answers during the warm-up: not with iterated weights."""
         return not self.options.iterated
 
-    def answering(self) -> StreamModel | None:
+    def answering(self) -> Model | None:
         """Return the model behind the outputs; None while these are shares of labels."""
         return super().answering() if self.warm_up is None or self.answers_early else None
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel.evaluate import METRICS, Repeated
-from evolabel.explain.figures.canvas import COLOURS, SHIFT_MARKS, STROKES, Axes, in_legend, new_axes, plain
+from evolabel.words.figures.canvas import COLOURS, SHIFT_MARKS, STROKES, Axes, in_legend, new_axes, plain
 
 
 def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax: "Axes | None" = None) -> "Axes":

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from evolabel.evaluate.label_statistics import Curve, LabelScores, LabelStatistics
-from evolabel.explain.figures.canvas import (
+from evolabel.words.figures.canvas import (
     BLUE,
     COLOURS,
     GREY,

@@ -18,7 +18,6 @@ from evolabel.evaluate.run_notes import run_notes
 from evolabel.evaluate.shifts import Episode, episodes
 from evolabel.explain.answer_parts import parts_lines
 from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
-from evolabel.explain.figures.canvas import as_svg, figure_of
 from evolabel.explain.figures.figure_data import FigureData
 from evolabel.explain.linear_rule import read_linear_rule
 from evolabel.explain.rules import RuleSet
@@ -27,6 +26,7 @@ from evolabel.report.label_figures import LABEL_FIGURES
 from evolabel.stages.threshold_rules.read_trees import read_threshold_rules
 from evolabel.stages.written_rules.words import read_written_rules
 from evolabel.streams import Dataset
+from evolabel.words.figures.canvas import as_svg, figure_of
 
 _TEMPLATE_FILE = Path(__file__).parent / "page.html.jinja"
 

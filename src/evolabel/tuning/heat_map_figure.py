@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from evolabel.errors import ParameterError
-from evolabel.explain.figures.canvas import figure_of, new_axes, plain, short
 from evolabel.tuning.searches import surface_of
+from evolabel.words.figures.canvas import figure_of, new_axes, plain, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

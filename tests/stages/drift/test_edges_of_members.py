@@ -9,7 +9,7 @@ from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError
 from evolabel.model.growth import grow_features
-from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.arrays import FACTOR, IS_ON, OFFSET
 
@@ -72,11 +72,11 @@ def test_fast_sums_count_in_blocks_of_the_new_length():
 def test_a_view_without_a_factor_is_refused():
     model, X, Y = trained(3, 300)
     model.learn(Batch(X, Y))
-    arrays, facts = take_apart(model)
+    arrays, facts = model_to_arrays(model)
     views = arrays["members.views"].copy()
     views[FACTOR, 1] = 0.0
     with pytest.raises(DataError, match="factors above 0"):
-        put_together({**arrays, "members.views": views}, facts)
+        model_from_arrays({**arrays, "members.views": views}, facts)
 
 
 def test_a_name_that_is_gone_is_a_number():

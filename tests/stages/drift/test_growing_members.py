@@ -9,7 +9,7 @@ from small_rule_bases import assert_close
 
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, keep_features
-from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.stages.drift.arrays import IS_ON, NEVER, OFFSET, START_LOSS
 
 pytestmark = pytest.mark.compiled
@@ -133,7 +133,7 @@ def test_a_model_that_has_grown_is_stored_bit_for_bit(moment):
     model, X, Y, rows = at(moment)
     grow_features(model, [np.arange(30.0)])
     model.grow_labels(4)
-    twin = put_together(*take_apart(model))
+    twin = model_from_arrays(*model_to_arrays(model))
     wide, more = np.column_stack([X, X[:, 0] ** 2]), np.column_stack([Y, X[:, 0] > 1.0])
     later = slice(rows, rows + 300)
     for each in (model, twin):

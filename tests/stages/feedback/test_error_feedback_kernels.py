@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import feedback as naive
 
+from evolabel.stages.feedback.arrays import no_recent_errors
 from evolabel.stages.feedback.loops.feedback import (
     ANSWERS,
     EMPTY,
@@ -25,7 +26,6 @@ from evolabel.stages.feedback.loops.feedback import (
     shrunk_slopes,
     similarity,
 )
-from evolabel.stages.feedback.recent_errors import RecentErrors
 
 similarity, mean_errors, shrunk_slopes, all_slopes, shrinkage = (
     callable_kernel(kernel) for kernel in (similarity, mean_errors, shrunk_slopes, all_slopes, shrinkage)
@@ -36,7 +36,7 @@ class State:
     """All that is remembered of K labels and p features, and room to work in."""
 
     def __init__(self, p, K, rates=None):
-        self.answered = RecentErrors.none(p, K)
+        self.answered = no_recent_errors(p, K)
         self.rates = np.full(K, np.nan) if rates is None else rates
         self.E, self.S = np.zeros((2, 5, K)), np.zeros((2, K))
 

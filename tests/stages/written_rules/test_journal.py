@@ -12,7 +12,7 @@ from stages.written_rules.test_rule_edits import X, Y, a_box, apply, assert_cons
 
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
-from evolabel.model.storage.snapshot import take_apart
+from evolabel.model.storage.snapshot import model_to_arrays
 from evolabel.stages.written_rules.edits import journal, rule_edits
 from evolabel.stages.written_rules.edits.journal import EditEntry, current_entries
 from evolabel.stages.written_rules.edits.rule_edits import take_back
@@ -133,11 +133,11 @@ def test_edits_that_cannot_be_taken_back_later_are_named():
     other = rule_edits.add_rule(model, a_box(), "as written", "")
     rule_edits.move_rule(model, other, 1)
     added, _, moved = current_entries(model)
-    before = take_apart(copy.deepcopy(model))
+    before = model_to_arrays(copy.deepcopy(model))
     for entry, kind in ((added, "added"), (moved, "moved")):
         with pytest.raises(StateError, match=f"was {kind}, and the others have learned without it"):
             take_back(model, entry)
-    assert_same(take_apart(model), before)
+    assert_same(model_to_arrays(model), before)
     rule_edits.lock_rule(model, rule)
     learn(model)
     assert current_entries(model) == []

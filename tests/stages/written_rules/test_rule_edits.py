@@ -12,7 +12,7 @@ from profiles import PAPER_PROFILE, new_model, options_of
 
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
-from evolabel.model.storage.snapshot import put_together, take_apart
+from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.stages.rules.inverses import ridge_inverse
 from evolabel.stages.written_rules.edits import journal, rule_edits
 from evolabel.stages.written_rules.specification import RuleSpec
@@ -100,18 +100,18 @@ def test_undo_goes_back_step_by_step_to_the_exact_bits(profile, plan):
     model = fresh(profile)
     states = []
     for act, number in plan:
-        before = take_apart(copy.deepcopy(model))
+        before = model_to_arrays(copy.deepcopy(model))
         if apply(model, act, number):
             states.append(before)
         else:
-            assert_same(take_apart(model), before)
-    arrays, facts = take_apart(model)
+            assert_same(model_to_arrays(model), before)
+    arrays, facts = model_to_arrays(model)
     kinds = {"model_class": type(model), "options_class": type(model.options)}
-    stored = put_together(copy.deepcopy(arrays), json.loads(json.dumps(facts)), **kinds)
+    stored = model_from_arrays(copy.deepcopy(arrays), json.loads(json.dumps(facts)), **kinds)
     for before in reversed(states):
         for each in (model, stored):
             journal.undo(each)
-            assert_same(take_apart(each), before)
+            assert_same(model_to_arrays(each), before)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -136,13 +136,13 @@ def test_what_was_learned_since_forbids_undo_and_says_so():
         journal.undo(model)
     rule_edits.add_rule(model, a_box(), "", "")
     model.learn(Batch(X[100:101], Y[100:101]))
-    before = take_apart(copy.deepcopy(model))
+    before = model_to_arrays(copy.deepcopy(model))
     with pytest.raises(StateError, match="has learned since"):
         journal.undo(model)
-    assert_same(take_apart(model), before)
+    assert_same(model_to_arrays(model), before)
     rule_edits.rename_rule(model, int(base.arrays.identity[1]), "first")
     journal.undo(model)
-    assert_same(take_apart(model), before)
+    assert_same(model_to_arrays(model), before)
 
 
 def test_only_so_many_acts_are_kept():
@@ -176,7 +176,7 @@ def test_acts_that_make_no_sense_are_refused():
     first, second, third = (int(identity) for identity in base.arrays.identity[1:4])
     rule_edits.rename_rule(model, first, "pump")
     rule_edits.lock_rule(model, first)
-    before = take_apart(copy.deepcopy(model))
+    before = model_to_arrays(copy.deepcopy(model))
     for act, logged in (
         (lambda: rule_edits.lock_rule(model, first), "is locked already"),
         (lambda: rule_edits.unlock_rule(model, second), "is not locked"),
@@ -187,7 +187,7 @@ def test_acts_that_make_no_sense_are_refused():
     ):
         with pytest.raises((DataError, StateError), match=logged):
             act()
-        assert_same(take_apart(model), before)
+        assert_same(model_to_arrays(model), before)
     rule_edits.lock_rule(model, second)
     rule_edits.delete_rule(model, second)
     rule_edits.delete_rule(model, third)

@@ -19,8 +19,8 @@ from evolabel.active.scoring.scored_rows import ScoreTable, columns_of
 from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, ParameterError
+from evolabel.model.protocols import Model
 from evolabel.stages.feedback.stage import Correction
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_WEIGHTS, SOME_ROWS
 from evolabel.typing import FloatArray, IntArray
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from evolabel.active.scoring.second_moments import SecondMoments
-from evolabel.stages.protocols import Model
+from evolabel.model.protocols import Model
 from evolabel.stages.rules.weights import MANY_ROWS, weights_of_all
 from evolabel.typing import FloatArray
 

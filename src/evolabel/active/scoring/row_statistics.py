@@ -28,8 +28,8 @@ from evolabel.core.rows import Rows
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct
 from evolabel.errors import StateError
+from evolabel.model.protocols import Model
 from evolabel.stages.feedback.stage import Correction
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import (
     MANY_ROWS,

@@ -1,5 +1,7 @@
 """Second moments of all samples of a stream, labelled or not, rule by rule, and the rows that wait for them."""
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
 
 from evolabel._utils.validation import check_number
@@ -7,23 +9,41 @@ from evolabel.core.array_checks import (
     check_arrays,
     check_names,
     check_samples,
-    floats,
     inside,
     is_nearly_definite,
     require,
     size_of,
-    whole,
 )
 from evolabel.core.events import MERGES
+from evolabel.core.schema import Schema, array, new_entries
 from evolabel.core.sizes import misfit
+from evolabel.model.protocols import Model
 from evolabel.model.storage.named_arrays import part_of, prefixed
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.arrays import block_length
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.stages.rules.weights import NO_MOMENTS, Moments
+from evolabel.stages.rules.weights import MOMENTS, NO_MOMENTS, Moments
 from evolabel.typing import Arrays, FloatArray, IntArray
 
 WHOLE_STREAM = -1  # stands for an identity in slot 0, which is no rule
+
+
+class MomentCounts(NamedTuple):
+    """What belongs to second moments in a file."""
+
+    counts: Annotated[IntArray, array(2)]
+    """Of how many samples one is added, and samples seen."""
+    identities: Annotated[IntArray, array("slot", low=WHOLE_STREAM)]
+    """Identities of the rules, slot by slot; -1: the whole stream."""
+
+
+class WaitingRows(NamedTuple):
+    """Rows that wait for the next block."""
+
+    waiting: Annotated[FloatArray, array("row", "feature", missing=True)]
+    """Raw features."""
+
+
+MOMENT_COUNTS, WAITING_ROWS = Schema(MomentCounts), Schema(WaitingRows)
 
 
 def labelled_moments(rules: RuleBase) -> Moments:
@@ -96,7 +116,7 @@ class SecondMoments:
             return _with_own_block(labelled_moments(rules))
         inherited, slots = self._inherited(rules), enumerate(_identities(rules).tolist())
         M = np.stack([inherited[i] if i in inherited else rules.hessian(slot) for slot, i in slots])
-        return Moments(M, np.zeros((len(M), block_length(M.shape[1]), M.shape[1])), np.zeros(len(M), np.int64))
+        return MOMENTS.allocate(_sizes(len(M), M.shape[1]))._replace(M=M)
 
     def _inherited(self, rules: RuleBase) -> dict[int, FloatArray]:
         """Full matrices by identity; what was merged away since has been added to the rule that lives on."""
@@ -112,16 +132,15 @@ class SecondMoments:
 
     def arrays(self) -> Arrays:
         """Return all arrays by name."""
-        counts = np.array([self.every, self.n_seen], np.int64)
-        return {"counts": counts, "identities": self._identities, **self._moments._asdict()}
+        counts = MomentCounts(np.array([self.every, self.n_seen], np.int64), self._identities)
+        return {**counts._asdict(), **self._moments._asdict()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> "SecondMoments":
         """Return the moments that gave these `arrays`; DataError if they do not fit together."""
         _check_stored(arrays)
         every, n_seen = (int(count) for count in arrays["counts"])
-        moments = Moments(*(arrays[name].copy() for name in Moments._fields))
-        made = cls(every, arrays["identities"].copy(), moments)
+        made = cls(every, arrays["identities"].copy(), MOMENTS.from_arrays(arrays))
         made.n_seen = n_seen
         return made
 
@@ -129,9 +148,7 @@ class SecondMoments:
 def _with_own_block(moments: Moments) -> Moments:
     """Return a copy with `block_length` pending rows; rules may have fewer."""
     slots, rows, q = moments.pending_M.shape
-    pending_M = np.zeros((slots, block_length(q), q))
-    pending_M[:, :rows] = moments.pending_M
-    return Moments(moments.M.copy(), pending_M, moments.n_pending.copy())
+    return MOMENTS.rearranged(moments, {"block": new_entries(rows, block_length(q)), "slot": np.arange(slots)})
 
 
 def _identities(rules: RuleBase) -> IntArray:
@@ -141,23 +158,22 @@ def _identities(rules: RuleBase) -> IntArray:
     return now
 
 
+def _sizes(slots: int, q: int) -> dict[str, int]:
+    """Return the sizes of second moments of `q` regressors in so many `slots`."""
+    return {"slot": slots, "regressor": q, "block": block_length(q) if slots else 0}
+
+
 def _check_stored(arrays: Arrays) -> None:
     """DataError unless the stored arrays are moments: kernels do not look at bounds, and divide by the total."""
     slots, q = size_of(arrays, "identities"), size_of(arrays, "M", 1)
-    block = block_length(q) if slots else 0
-    table = {
-        "counts": whole(2),
-        "identities": whole(slots, low=WHOLE_STREAM),
-        "M": floats(slots, q, q),
-        "pending_M": floats(slots, block, q),
-        "n_pending": whole(slots, high=max(block - 1, 0)),
-    }
-    check_arrays(arrays, table)
+    sizes = _sizes(slots, q)
+    table = MOMENT_COUNTS.expected(sizes) | MOMENTS.expected(sizes)
+    check_arrays(arrays, {**table, "n_pending": table["n_pending"]._replace(high=max(sizes["block"] - 1, 0))})
     identities = arrays["identities"].tolist()
     require(arrays["counts"][0] > 0, "counts", "1 or more, of which one sample is added")
     require(identities[:1] in ([], [WHOLE_STREAM]), "identities", "the whole stream first")
     require(len(set(identities)) == slots, "identities", "identities that differ")
-    moments = Moments(*(arrays[name] for name in Moments._fields))
+    moments = MOMENTS.from_arrays(arrays)
     for slot in range(slots):
         require(is_nearly_definite(moments.matrix(slot)), "M", "positive semidefinite matrices")
     require(slots == 0 or q > 0, "M", "one row or more")
@@ -242,7 +258,7 @@ class UnlabelledRows:
         moments = part_of(arrays, "moments")
         check_names(arrays, ["waiting", *prefixed("moments", moments)])
         rows = size_of(arrays, "waiting")
-        check_arrays({"waiting": arrays["waiting"]}, {"waiting": floats(rows, n_features, missing=True)})
+        check_arrays({"waiting": arrays["waiting"]}, WAITING_ROWS.expected({"row": rows, "feature": n_features}))
         check_samples("waiting", arrays["waiting"])
         if self.moments is None:
             check_names(arrays, ["waiting"])

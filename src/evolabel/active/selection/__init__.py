@@ -3,8 +3,8 @@
 from evolabel.active.selection.quantile import QuantileSelector
 from evolabel.active.selection.random import RandomSelector
 from evolabel.active.selection.selector import Selector
-from evolabel.active.selection.thresholds import FirstCome, VariableThresholds
 from evolabel.active.selection.tokens import TokenSelector
+from evolabel.active.selection.variable import FirstCome, VariableThresholds
 from evolabel.errors import ParameterError
 
 __all__ = [

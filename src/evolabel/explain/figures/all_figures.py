@@ -7,9 +7,9 @@ import numpy as np
 
 from evolabel.errors import DataError
 from evolabel.explain import figures
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.edges import split_features
 from evolabel.explain.figures.figure_data import Drawable, FigureData
+from evolabel.stages.threshold_rules.figures.edges import split_features
+from evolabel.words.figures.canvas import Axes
 
 _N_FEATURES = 3  # whose membership functions are drawn; of each label whose edges are
 _N_TREES = 6  # labels whose threshold rules are drawn

@@ -4,8 +4,8 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.canvas import BLACK, BLUE, VERMILION, Axes, legend_beside, new_axes, tidy
 from evolabel.typing import FloatArray
+from evolabel.words.figures.canvas import BLACK, BLUE, VERMILION, Axes, legend_beside, new_axes, tidy
 
 _MAX_POINTS = 400  # of the line
 _SETTLED = 0.1  # share of the stream before which the numbers mean little: the first are 0 or 1

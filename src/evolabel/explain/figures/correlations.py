@@ -4,11 +4,11 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, short
 from evolabel.explain.figures.figure_data import Drawable, FigureData
 from evolabel.stages.rules.loops.label_moments import add_label_moments, correlation
 from evolabel.stages.rules.rule_state import LabelMoments
 from evolabel.typing import FloatArray
+from evolabel.words.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, short
 
 _HALF_WEIGHT_SAMPLES = 100.0  # a rule of so many samples counts half: correlations of few samples are noise
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evolabel.explain.figures.canvas import VERMILION, Axes, figure_of, new_axes, plain, tidy
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-from evolabel.explain.figures.planes import feature_pair, need_two_features
 from evolabel.explain.novelty_check import novelty_borders
+from evolabel.stages.rules.figures.planes import feature_pair, need_two_features
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.typing import FloatArray
+from evolabel.words.figures.canvas import VERMILION, Axes, figure_of, new_axes, plain, tidy
 
 _N_GRID = 61  # points per feature
 _MARGIN = 0.2  # of the range of all terms, beyond its ends
@@ -67,7 +67,7 @@ def _distances(
     if sample is not None:
         X[:] = sample
     X[:, pair[0]], X[:, pair[1]] = (grid.ravel() for grid in np.meshgrid(across, along))
-    D = data.rules.memberships(data.scaler.transform(data.model.drift.sensors.as_corrected(X)))[1]
+    D = data.rules.memberships(data.scaler.transform(data.model.sensors.as_corrected(X)))[1]
     nearest = D.argmin(axis=1)
     border = novelty_borders(data.model)[nearest]
     endless = bool(np.isinf(border).any())

@@ -4,13 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evolabel._utils.text import samples
 from evolabel.errors import DataError
 from evolabel.explain.explain_sample import explain_sample
-from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.edges import aligned_bins
 from evolabel.explain.figures.figure_data import Drawable
 from evolabel.explain.prediction import Explanation
+from evolabel.stages.threshold_rules.figures.edges import aligned_bins
 from evolabel.stages.threshold_rules.leaves import ring_rows
 from evolabel.stages.threshold_rules.path import ThresholdPath
 from evolabel.stages.threshold_rules.read_trees import TreeReader
@@ -21,10 +20,11 @@ from evolabel.stages.threshold_rules.words import (
     ThresholdRule,
     edge_text,
     percent,
-    samples,
     weight_text,
 )
 from evolabel.typing import FloatArray
+from evolabel.words.figures import canvas
+from evolabel.words.figures.canvas import Axes
 from evolabel.words.text_columns import FALSE, column_and_value, flag_features
 
 _PATH_BINS = 36

@@ -1,7 +1,5 @@
 """The batch phase: from an initial batch to scaling, ridges, rules and consequents (Algorithm 1)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.linalg import LinAlgError
 
@@ -9,7 +7,8 @@ from evolabel.core.rows import Batch, Rows
 from evolabel.engine.bounds import count_answers
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, StateError
-from evolabel.model.label_drift import restart_alarms
+from evolabel.model.label_states import restart_alarms
+from evolabel.model.protocols import Model
 from evolabel.model.seen_ranges import batch_ranges
 from evolabel.model.start.first_probabilities import start_calibration
 from evolabel.model.start.local_ridge import LeftOut, choose_local_ridge
@@ -20,9 +19,6 @@ from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import fit_scaler
 from evolabel.stages.written_rules.stage import WrittenRules
 from evolabel.typing import FloatArray
-
-if TYPE_CHECKING:
-    from evolabel.model.stream_model import StreamModel
 
 # A row of weight w puts about w |r|^2 beside a ridge. Beyond this ratio rank-one steps leave P too few digits: such
 # rows are learned with a way back, and P is derived anew.
@@ -36,7 +32,7 @@ NOT_IN_FLOAT64 = (
 _count_answers = direct(count_answers)
 
 
-def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
+def fit(model: Model, batch: Batch, *, in_order: bool = True) -> None:
     """Train `model` on the initial `batch`: scaling, ridges, one pass for the rules, one for the consequents.
 
     The second pass sees the finished structure. It gives exactly the batch solution, because the recursions are exact.
@@ -53,7 +49,7 @@ def fit(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> None:
         restart_alarms(model)
 
 
-def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True) -> RuleBase:
+def fit_statistics(model: Model, batch: Batch, *, in_order: bool = True) -> RuleBase:
     """Run the batch phase of `model` on `batch` up to the statistics, and return the rule base.
 
     `in_order`: the rows follow each other in the stream.
@@ -69,22 +65,22 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     scaled = scaled._replace(outputs=outputs)
     model.rule_kind.fit_consequents(rules, scaled)
     _check_outputs(model, scaled)
-    model.drift.sensors.leave_out_steady(batch.X)
+    model.sensors.leave_out_steady(batch.X)
     if model.thresholds is not None:
         model.thresholds.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs))
     calibrated = start_calibration(model, scaled.rows(taught), left_out)
     model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
     _count_answers(batch.Y, batch.weights, model.n_answers)
-    for watcher in model.watchers:
+    if model.feedback is not None:
         standardised = scaled._replace(X=model.standardise(batch.X)).rows(taught)
-        watcher.fit(standardised, standardised.outputs, in_order=in_order)
+        model.feedback.fit(standardised, standardised.outputs, in_order=in_order)
     if model.decisions is not None:
         model.decisions.start(scaled, calibrated)
     return rules
 
 
-def initialise(model: "StreamModel", batch: Batch) -> None:
+def initialise(model: Model, batch: Batch) -> None:
     """Fit scaling and ridge of `model` on the initial `batch`, and start an empty rule base."""
     options = model.options
     model.scaler = fit_scaler(batch.X, options.scaling)
@@ -103,7 +99,7 @@ def is_heavy(rules: RuleBase, weights: FloatArray) -> bool:
     return bool(weights.max(initial=0.0) * (1.0 + settings.prior.sum()) > _HEAVY * settings.penalty.min())
 
 
-def _choose_local_ridge(model: "StreamModel", batch: Batch) -> LeftOut:
+def _choose_local_ridge(model: Model, batch: Batch) -> LeftOut:
     """Choose the ridge of rules that have their places, before consequents have learned anything."""
     rules = model.trained()
     chosen = choose_local_ridge(rules, batch.X, batch.Y, model.ridge)
@@ -115,7 +111,7 @@ def _choose_local_ridge(model: "StreamModel", batch: Batch) -> LeftOut:
     return chosen
 
 
-def _check_outputs(model: "StreamModel", batch: Batch) -> None:
+def _check_outputs(model: Model, batch: Batch) -> None:
     """Raise DataError where float64 has too few digits for the rows of `batch`, which were learned."""
     rules = model.trained()
     if is_heavy(rules, batch.weights):

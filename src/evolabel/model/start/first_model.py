@@ -5,17 +5,15 @@ derived from the rows kept and dropped when the warm-up ends. The batch phase th
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from evolabel.errors import DataError, StateError
-from evolabel.model.start.cold_start import WarmUp
+from evolabel.model.protocols import Model
+from evolabel.model.warm_up import WarmUp
 from evolabel.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from evolabel.model.stream_model import StreamModel
 
 STAGES = (10, 20, 40)  # rows after which the batch phase runs on all rows kept
 
@@ -30,7 +28,7 @@ class _Trained(NamedTuple):
     """A model, None where its rows cannot be learned, with the stage it started at and the numbers of its rows."""
 
     stage: int
-    model: "StreamModel | None"
+    model: Model | None
     numbers: IntArray
 
 
@@ -44,7 +42,7 @@ class FirstModel:
     def __init__(self) -> None:
         self._trained: _Trained | None = None
 
-    def outputs(self, buffer: WarmUp, X: FloatArray, make: "Callable[[], StreamModel]") -> FloatArray:
+    def outputs(self, buffer: WarmUp, X: FloatArray, make: Callable[[], Model]) -> FloatArray:
         """Return outputs of the raw rows `X` by a model of all rows in `buffer`, or label shares before there is one.
 
         `make` returns an untrained model.
@@ -52,7 +50,7 @@ class FirstModel:
         model = self.model_of(buffer, make)
         return np.tile(buffer.priors(), (len(X), 1)) if model is None else model.outputs(X)
 
-    def model_of(self, buffer: WarmUp, make: "Callable[[], StreamModel]") -> "StreamModel | None":
+    def model_of(self, buffer: WarmUp, make: Callable[[], Model]) -> Model | None:
         """Return the model of all rows in `buffer`; None below the first stage, or where they cannot be learned.
 
         `make` returns an untrained model.
@@ -75,7 +73,7 @@ def _has_learned(trained: _Trained, buffer: WarmUp) -> bool:
     return len(known) <= buffer.filled and np.array_equal(known, buffer.numbers[: len(known)])
 
 
-def _fitted(buffer: WarmUp, stage: int, make: "Callable[[], StreamModel]") -> "StreamModel | None":
+def _fitted(buffer: WarmUp, stage: int, make: Callable[[], Model]) -> Model | None:
     """Return a model after the batch phase on the first `stage` rows in `buffer`; None if they cannot be learned."""
     model = make()
     try:

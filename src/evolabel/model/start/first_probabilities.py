@@ -11,22 +11,18 @@ good (water-quality, log loss of new rows .547 instead of .538). In the first ha
 Classes are one: leave-one-out for all of them, or for none.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evolabel.core.rows import Batch
+from evolabel.model.protocols import Model
 from evolabel.model.start.local_ridge import LeftOut
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.drift.arrays import SLOW
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.typing import BoolArray
 
-if TYPE_CHECKING:
-    from evolabel.model.stream_model import StreamModel
 
-
-def start_calibration(model: "StreamModel", batch: Batch, left_out: LeftOut | None) -> Batch:
+def start_calibration(model: Model, batch: Batch, left_out: LeftOut | None) -> Batch:
     """Give `model` a calibration of its initial `batch`, whose outputs were made before each row was learned.
 
     `left_out` has the outputs of leave-one-out, if there are any. Returns the rows that were used, with their outputs,
@@ -46,7 +42,7 @@ def start_calibration(model: "StreamModel", batch: Batch, left_out: LeftOut | No
     return part
 
 
-def _answered_by_rules(model: "StreamModel") -> BoolArray:
+def _answered_by_rules(model: Model) -> BoolArray:
     """Return for which labels the rules make more than half of the output, (K,); for classes all of them or none."""
     found = model.drift.mixer_weights[SLOW] > 0.5
     if model.thresholds is not None:

@@ -1,13 +1,12 @@
 """A model as named arrays and plain facts for a file, and back, bit for bit."""
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from evolabel.core.array_checks import MOST, check_arrays, check_names, floats, inside, require, size_of, whole
+from evolabel.core.array_checks import MOST, check_arrays, check_names, inside, require, size_of, whole
 from evolabel.core.events import (
     EVENT_KINDS,
     MERGES,
@@ -18,24 +17,26 @@ from evolabel.core.events import (
     RuleNames,
 )
 from evolabel.core.options import Options, option_names
+from evolabel.core.schema import stream_sizes
 from evolabel.errors import DataError
-from evolabel.model.start.cold_start import PER_SAMPLE
+from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
-from evolabel.model.storage.named_arrays import part_of
+from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.model.stream_model import StreamModel
+from evolabel.model.warm_up import WARM_UP_ARRAYS
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.calibration.file_checks import check_calibration
-from evolabel.stages.decisions.file_checks import check_decisions
-from evolabel.stages.protocols import Watcher
+from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings
 from evolabel.stages.rules.file_checks import RuleChecks, check_identities, check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
+from evolabel.stages.scaling.arrays import SCALER_ARRAYS
 from evolabel.stages.scaling.file_checks import check_scaler
-from evolabel.stages.scaling.stage import PER_FEATURE, Scaler, limits_of
+from evolabel.stages.scaling.stage import Scaler, limits_of
 from evolabel.stages.threshold_rules.file_checks import check_thresholds
-from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_apart
-from evolabel.stages.written_rules.arrays import WrittenArrays
+from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_to_arrays
+from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, WrittenArrays
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry, Former, current_entries
 from evolabel.stages.written_rules.file_checks import read_written
 from evolabel.typing import Arrays, IntArray
@@ -47,7 +48,7 @@ _GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "dec
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
-def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
+def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     """Return all arrays of `model` by name, and all else as values that JSON can hold."""
     facts: Facts = {
         "options": asdict(model.options),
@@ -60,36 +61,36 @@ def take_apart(model: StreamModel) -> tuple[Arrays, Facts]:
     if model.warm_up is not None:
         buffer = model.warm_up
         facts["warm_up"] = {name: getattr(buffer, name) for name in ("filled", "n_seen", "passed", "in_order")}
-        return {f"warm_up.{name}": getattr(buffer, name)[: buffer.filled] for name in PER_SAMPLE}, facts
+        kept = {name: array[: buffer.filled] for name, array in WARM_UP_ARRAYS.arrays_of(buffer).items()}
+        return prefixed("warm_up", kept), facts
     rules, scaler = model.trained(), model.scaler
     assert scaler is not None
     used = slice(0, rules.n_rules + 1)
-    arrays = {f"scaler.{name}": getattr(scaler, name) for name in PER_FEATURE}
+    arrays = prefixed("scaler", SCALER_ARRAYS.arrays_of(scaler)) | SEEN_ARRAYS.arrays_of(model)
     arrays |= {f"rules.{name}": array[used] for name, array in rules.by_slot.items()}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
-    arrays |= {"n_answers": model.n_answers, "ranges": model.ranges}
-    arrays |= {f"members.{name}": array for name, array in model.drift.stored().items()}
+    arrays |= prefixed("members", model.drift.stored())
     if model.thresholds is not None:
-        arrays |= {f"thresholds.{name}": array for name, array in thresholds_apart(model.thresholds).items()}
+        arrays |= prefixed("thresholds", thresholds_to_arrays(model.thresholds))
     if len(model.written):
-        arrays |= {f"written.{name}": array for name, array in model.written.arrays._asdict().items()}
-    arrays |= {f"calibration.{name}": array for name, array in model.calibration.arrays._asdict().items()}
+        arrays |= prefixed("written", WRITTEN_ARRAYS.arrays_of(model.written.arrays))
+    arrays |= prefixed("calibration", CALIBRATION_ARRAYS.arrays_of(model.calibration.arrays))
     if model.decisions is not None:
-        arrays |= {f"decisions.{name}": array for name, array in model.decisions.arrays().items()}
+        arrays |= prefixed("decisions", model.decisions.arrays())
     facts["events"] = [list(event) for event in rules.events]
-    facts["rule_names"] = _names_apart(rules.rule_names)
+    facts["rule_names"] = _names_to_facts(rules.rule_names)
     facts["changes"] = []
     for number, entry in enumerate(current_entries(model)):
         assert entry.former is not None
-        arrays |= _change_apart(number, entry.former, facts["changes"])
+        arrays |= _change_to_arrays(number, entry.former, facts["changes"])
     return arrays, facts
 
 
-def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
+def _change_to_arrays(number: int, change: Former, facts: list[Facts]) -> Arrays:
     """Return the arrays of an edit that can be undone; all else about it is appended to `facts`."""
     facts.append(
         {
-            "rule_names": _names_apart(change.rule_names),
+            "rule_names": _names_to_facts(change.rule_names),
             "appended": change.appended,
             "dropped": [list(event) for event in change.dropped],
             "written": change.written is not None,
@@ -101,16 +102,16 @@ def _change_apart(number: int, change: Former, facts: list[Facts]) -> Arrays:
     return arrays | {f"change.{number}.{name}": getattr(change, name) for name in CHANGE_ARRAYS}
 
 
-def put_together(
+def model_from_arrays(
     arrays: Arrays,
     facts: object,
-    watchers: Sequence[Watcher] = (),
+    feedback: ErrorFeedback | None = None,
     *,
     model_class: type[StreamModel] = StreamModel,
     options_class: type[Options] = Options,
     copy: bool = True,
 ) -> StreamModel:
-    """Return the model of these `arrays` and `facts`, with its `watchers`; DataError if they are not those of one.
+    """Return the model of these `arrays` and `facts`, with its `feedback`; DataError if they are not those of one.
 
     It is a `model_class` with options of `options_class`. Without `copy` its rules are the `arrays` themselves, which
     saves memory where the model is only checked.
@@ -119,20 +120,19 @@ def put_together(
     options = read_options(stored.part("options"), options_class)
     n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
     if "warm_up" in stored:
-        model = model_class(n_features, n_labels, options, exclusive=stored.flag("exclusive"), watchers=watchers)
+        model = model_class(n_features, n_labels, options, exclusive=stored.flag("exclusive"), feedback=feedback)
         _fill_buffer(model, arrays, stored.part("warm_up"))
         return model
     parts = _parts(arrays, options)
     with inside("scaler"):
         check_scaler(parts["scaler"], n_features, options.scaling)
-    ranges = floats(2, 3, n_features, low=-np.inf)
-    check_arrays(parts["rest"], {"n_answers": floats(n_labels, low=0.0, high=MOST), "ranges": ranges})
+    check_arrays(parts["rest"], SEEN_ARRAYS.expected(stream_sizes(n_features, n_labels)))
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
     kind = {"warming": False, "exclusive": stored.flag("exclusive")}
-    model = model_class(n_features, n_labels, options, **kind, watchers=watchers)
+    model = model_class(n_features, n_labels, options, **kind, feedback=feedback)
     low, high = limits_of(options.scaling)
-    model.scaler = Scaler(**{name: parts["scaler"][name] for name in PER_FEATURE}, low=low, high=high)
+    model.scaler = Scaler(**SCALER_ARRAYS.copies(parts["scaler"]), low=low, high=high)
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
     rules = _rule_base(model, parts, stored, copy=copy)
     model.thresholds = model.new_thresholds()
@@ -149,14 +149,15 @@ def put_together(
         require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
     with inside("change"):
         model.journal.extend(_entries(rules, parts["change"], stored, model))
-    model.n_answers, model.ranges = (parts["rest"][name].copy() for name in ("n_answers", "ranges"))
+    vars(model).update(SEEN_ARRAYS.copies(parts["rest"]))
     with inside("calibration"):
         check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
     model.calibration.arrays = CALIBRATION_ARRAYS.from_arrays(parts["calibration"])
     with inside("decisions"):
-        check_decisions(parts["decisions"], model.decisions)
-    if model.decisions is not None:
-        model.decisions.restore(parts["decisions"])
+        if model.decisions is None:
+            check_names(parts["decisions"], ())
+        else:
+            model.decisions.restore(parts["decisions"])
     return model
 
 
@@ -185,15 +186,15 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
 def _fill_buffer(model: StreamModel, arrays: Arrays, stored: StoredFacts) -> None:
     """Fill the buffer of a model that still collects samples."""
     filled, n_seen = stored.whole("filled", high=int(model.options.warm_up) - 1), stored.whole("n_seen")
-    check_names(arrays, [f"warm_up.{name}" for name in PER_SAMPLE])
     kept, buffer = part_of(arrays, "warm_up"), model.warm_up
+    check_names(arrays, prefixed("warm_up", kept))
     with inside("warm_up"):
         check_warm_up(kept, filled, model.n_features, model.n_labels, n_seen)
     assert buffer is not None
     buffer.filled, buffer.n_seen = filled, n_seen
     buffer.passed, buffer.in_order = stored.whole("passed"), stored.flag("in_order")
-    for name in PER_SAMPLE:
-        getattr(buffer, name)[:filled] = kept[name]
+    for name, array in WARM_UP_ARRAYS.arrays_of(buffer).items():
+        array[:filled] = kept[name]
 
 
 def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts, *, copy: bool) -> RuleBase:
@@ -257,7 +258,7 @@ def _is_event(event: Event) -> bool:
     return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)
 
 
-def _names_apart(names: RuleNames) -> Facts:
+def _names_to_facts(names: RuleNames) -> Facts:
     """Return `names` as a file holds them."""
     return {"names": names.names, "written": names.texts}
 

@@ -5,10 +5,10 @@ from math import ceil
 import numpy as np
 
 from evolabel._utils.optional import load
-from evolabel.explain.figures.canvas import Axes, Figure, plain
 from evolabel.paper.reproduce.experiments import PAPER_SETS, Experiment, Panel
 from evolabel.paper.reproduce.methods import METHODS, Profile
 from evolabel.paper.reproduce.results import ReproductionResults, Task
+from evolabel.words.figures.canvas import Axes, Figure, plain
 
 _PANELS_PER_ROW = 2
 _PANEL_INCHES = (4.1, 2.7)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from evolabel._utils.atomic_files import write_atomically
 from evolabel._utils.optional import load
-from evolabel.explain.figures.canvas import as_svg
 from evolabel.paper.reproduce import tables
 from evolabel.paper.reproduce.claims import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict, verdicts
 from evolabel.paper.reproduce.experiments import EXPERIMENTS, Experiment
 from evolabel.paper.reproduce.figures import draw_experiment
 from evolabel.paper.reproduce.methods import PROFILES, Profile
 from evolabel.paper.reproduce.results import ReproductionResults
+from evolabel.words.figures.canvas import as_svg
 
 _TEMPLATE = Path(__file__).parent / "page.html.jinja"
 _CSS_CLASSES: dict[Ruling, str] = {HOLDS: "holds", FAILS: "fails", UNKNOWN: "unknown"}

@@ -10,13 +10,13 @@ from sklearn.base import clone
 
 from evolabel.core import rows as core_batch
 from evolabel.errors import DivergenceError
+from evolabel.model.protocols import Model
 from evolabel.model.start.batch_phase import fit_statistics
 from evolabel.paper.classifier import PaperClassifier
 from evolabel.paper.rules.iterated import objective
 from evolabel.paper.rules.proximal import Problem, minimise_all
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.paper.tuning.batch import Tunable
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray

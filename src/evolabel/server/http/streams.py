@@ -71,7 +71,7 @@ class Streams:
         reader = _Reader(worker, person)
         self._open[person] += 1
         worker.feed.listen(reader.inbox.put)
-        try:  # what is read now is followed by the news in the inbox, without a gap
+        try:  # what is read now is followed by the commits in the inbox, without a gap
             waiting = await read(worker, lambda batch: Waiting.of(batch.state, batch.seq))
             missed = await asyncio.to_thread(self._missed, worker, after, waiting.seq)
         except BaseException:
@@ -126,11 +126,11 @@ class Streams:
         try:
             yield "retry: 3000\n\n" + "".join(event.text() for event in missed) + reader.changed(waiting)
             while not self._stopped and self._is_served(reader.worker):
-                news, is_whole = await reader.inbox.get(min(comment_at - time.monotonic(), samples.seconds(), 1.0))
-                events = _events_behind(news, waiting.seq, is_whole=is_whole)
+                commits, is_whole = await reader.inbox.get(min(comment_at - time.monotonic(), samples.seconds(), 1.0))
+                events = _events_behind(commits, waiting.seq, is_whole=is_whole)
                 if any(event.name == "act" for event in events):
                     events = await asyncio.to_thread(self._in_words, reader.worker, events)
-                waiting = news[-1].waiting if news and news[-1].waiting.seq > waiting.seq else waiting
+                waiting = commits[-1].waiting if commits and commits[-1].waiting.seq > waiting.seq else waiting
                 text = "".join(event.text() for event in samples.passed(events)) + reader.changed(waiting)
                 if time.monotonic() >= comment_at:
                     try:
@@ -160,7 +160,7 @@ class _EventResponse(StreamingResponse):
 
 
 class _Reader:
-    """A person who reads the stream of the project of `worker`, the news for it, and what was sent last."""
+    """A person who reads the stream of the project of `worker`, the commits for it, and what was sent last."""
 
     def __init__(self, worker: Worker, person: int) -> None:
         self.worker = worker
@@ -186,44 +186,44 @@ def streams_of(request: Request) -> Streams:
     return found
 
 
-def _events_behind(news: list[Commit], seq: int, *, is_whole: bool) -> list[StreamEvent]:
-    """Return the events of `news` behind record `seq`; `reset` alone unless the news have all records (`is_whole`)."""
+def _events_behind(commits: list[Commit], seq: int, *, is_whole: bool) -> list[StreamEvent]:
+    """Return the events of `commits` behind record `seq`; `reset` alone unless they have all records (`is_whole`)."""
     if not is_whole:
-        return [StreamEvent(max(seq, news[-1].waiting.seq), "reset", {})]
-    return stream_events(record for item in news for record in item.records if record.seq > seq)
+        return [StreamEvent(max(seq, commits[-1].waiting.seq), "reset", {})]
+    return stream_events(record for commit in commits for record in commit.records if record.seq > seq)
 
 
 class _Inbox:
-    """Commit that wait for a stream; put by other threads. Above 1000 waiting records none of them is kept."""
+    """Commits that wait for a stream, put by other threads; of more than 1,000 waiting records none is kept."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._news: deque[Commit] = deque()
+        self._commits: deque[Commit] = deque()
         self._n_records = 0  # since the last look
         self._wake = asyncio.Event()
 
-    def put(self, news: Commit) -> None:
-        """Keep `news`, in whatever thread."""
+    def put(self, commit: Commit) -> None:
+        """Keep `commit` until it is read; can be called in any thread."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._keep, news)
+            self._loop.call_soon_threadsafe(self._keep, commit)
 
-    def _keep(self, news: Commit) -> None:
-        self._n_records += len(news.records)
+    def _keep(self, commit: Commit) -> None:
+        self._n_records += len(commit.records)
         if self._n_records > MOST_AGAIN:
-            self._news.clear()
-            news = Commit([], news.waiting)
-        self._news.append(news)
+            self._commits.clear()
+            commit = Commit([], commit.waiting)
+        self._commits.append(commit)
         self._wake.set()
 
     async def get(self, seconds: float) -> tuple[list[Commit], bool]:
-        """Return all news, after at most `seconds`, and whether they have all records; there may be no news then."""
+        """Return the commits put since the last call, after at most `seconds`, and whether they have all records."""
         try:
             await asyncio.wait_for(self._wake.wait(), max(seconds, 0.0))
         except TimeoutError:
             return [], True
         self._wake.clear()
-        found, is_whole = list(self._news), self._n_records <= MOST_AGAIN
-        self._news.clear()
+        found, is_whole = list(self._commits), self._n_records <= MOST_AGAIN
+        self._commits.clear()
         self._n_records = 0
         return found, is_whole
 

@@ -89,7 +89,7 @@ class Demo:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the sample in hand."""
+        """Send no further samples."""
         self._stopped.set()
         self._thread.join(10.0)
 

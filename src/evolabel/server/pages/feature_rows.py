@@ -55,7 +55,7 @@ class FeatureRow(NamedTuple):
 
     @property
     def usual(self) -> bool:
-        """Whether nothing is remarkable."""
+        """Whether there is nothing to note about the value: its `state` is empty."""
         return not self.state
 
 

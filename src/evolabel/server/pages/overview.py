@@ -148,7 +148,7 @@ _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 
 @router.get("")
 async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> Response:
-    """Show how the project is."""
+    """Show counts, charts and the state of the project."""
     visitors = visitors_of(request)
 
     def count(batch: RecordBatch) -> dict[str, Any]:

@@ -225,11 +225,11 @@ async def post_rule_act(
 
 @router.post("/acts/{number}/undo")
 async def post_undo_form(slug: str, worker: Entered, visitor: Entrant, number: Number, request: Request) -> Response:
-    """Undo an act."""
+    """Undo the edit of record `number`."""
     await checked_form(request, visitor)
     done = await begin_undo(request, worker, visitor.identity(worker.project.id), number)
-    said = "runs=1" if "records" in done else f"act={done['seq']}"
-    return RedirectResponse(f"/p/{slug}/rules?{said}#live", 303)
+    query = "runs=1" if "records" in done else f"act={done['seq']}"
+    return RedirectResponse(f"/p/{slug}/rules?{query}#live", 303)
 
 
 async def _form_page(

@@ -37,7 +37,7 @@ class Visitor(NamedTuple):
 
     @property
     def person(self) -> PersonRow:
-        """The person."""
+        """The person who is signed in."""
         return self.session.person
 
     @property

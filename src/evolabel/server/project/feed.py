@@ -51,27 +51,27 @@ class Feed:
     """Passes records on to listeners, which must not wait."""
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._listeners: set[Callable[[Commit], None]] = set()
 
     def listen(self, listener: Callable[[Commit], None]) -> None:
-        """Call `listener` with all news from now on, in the thread that publishes them."""
-        with self._turn:
+        """Call `listener` with each commit from now on, in the thread that publishes it."""
+        with self._lock:
             self._listeners.add(listener)
 
     def forget(self, listener: Callable[[Commit], None]) -> None:
         """Call `listener` no more."""
-        with self._turn:
+        with self._lock:
             self._listeners.discard(listener)
 
     def publish(self, records: list[Record], state: ProjectState) -> None:
         """Pass `records` on, after which the project is in this `state`; without a listener nothing is done."""
-        with self._turn:
+        with self._lock:
             listeners = list(self._listeners)
         if listeners and records:
-            news = Commit(records, Waiting.of(state, records[-1].seq))
+            commit = Commit(records, Waiting.of(state, records[-1].seq))
             for listener in listeners:
-                listener(news)
+                listener(commit)
 
 
 def stream_events(records: Iterable[Record]) -> list[StreamEvent]:

@@ -105,10 +105,10 @@ def late_labels(batch: RecordBatch, number: int, labels: Facts, origin: Origin) 
         raise UnknownError(f"there is no sample {number}; send it first")
     key = f"late:{number}"
     if known := batch.by_key(key):
-        said = known[0].entry
-        if said.payload["y"] != given if said.payload is not None else said.body_hash != origin.body_hash:
+        entry = known[0].entry
+        if entry.payload["y"] != given if entry.payload is not None else entry.body_hash != origin.body_hash:
             raise ConflictError("labels-differ", f"sample {number} has other labels already; send a correction")
-        return {**known[0].entry.outcome, "replayed": True}
+        return {**entry.outcome, "replayed": True}
     payload = {"number": number, "y": given, "x": stored_payload(record)["x"]}
     return batch.record("labels.late", payload, Origin(origin.actor_id, key, origin.body_hash))
 
@@ -116,7 +116,7 @@ def late_labels(batch: RecordBatch, number: int, labels: Facts, origin: Origin) 
 def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origin: Origin) -> Facts:
     """Keep `answers` that `origin` sends later to sample `number` as a correction in the `batch`, for a rebuild.
 
-    It trains nothing; None takes back what was said. What was said before changes nothing.
+    It trains nothing; None takes back the labels sent before. The same labels again change nothing.
     """
     record = batch.sample(number)
     if record is None:
@@ -124,8 +124,8 @@ def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origi
     person, sent = origin.actor_id or 0, stored_payload(record).get("y") or {}
     given = dict.fromkeys(sent) if answers is None else batch.state.read_labels(answers)
     before = batch.last_response(number, person)
-    said = sent if before is None else before.entry.payload.get("answers")
-    if said == given:
+    former = sent if before is None else before.entry.payload.get("answers")
+    if former == given:
         return {"corrected": False}
     revision = 1 if before is None else before.entry.payload["revision"] + 1
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": True, "answers": given}
@@ -299,8 +299,8 @@ def _respond(batch: RecordBatch, number: int, kind: str, facts: Facts, origin: O
 
 def _same_response(before: Record, kind: str, facts: Facts) -> bool:
     """Return whether `before` is a response of the same `kind`, or its correction, with the same answers and note."""
-    said = before.entry.payload
-    is_same = all(said.get(name) == facts.get(name) for name in ("answers", "note"))
+    payload = before.entry.payload
+    is_same = all(payload.get(name) == facts.get(name) for name in ("answers", "note"))
     return before.entry.kind in (kind, "correction") and is_same
 
 

@@ -138,10 +138,10 @@ def is_expired(question: OpenQuestion, now: int, seen: int, settings: ProjectSet
     return seen - question.number >= settings.expire_after or now - question.at >= MOST_DAYS
 
 
-def judged_answers(said: Collection[str], rows: Collection[Answers]) -> dict[str, dict[str, int]]:
-    """Return how many answers in `rows` each label has, and how many of them agree with the labels that were `said`."""
+def judged_answers(predicted: Collection[str], rows: Collection[Answers]) -> dict[str, dict[str, int]]:
+    """Return how many answers in `rows` each label has, and how many of them agree with the labels `predicted`."""
     given = [(name, bool(y)) for row in rows for name, y in row.items() if y is not None]
-    right = [name for name, y in given if y == (name in said)]
+    right = [name for name, y in given if y == (name in predicted)]
     return {"judged": Counter(name for name, _ in given), "right": Counter(right)}
 
 

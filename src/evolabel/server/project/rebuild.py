@@ -116,9 +116,9 @@ class Amendments:
             raise DataError(f"there is no label {min(unknown)!r}; the labels are {first_names(known)}")
         self.corrections: dict[int, dict[str, Answers]] = {}
         for record in find_kinds(connection, project_id, (_CORRECTION,)):
-            said = record.entry.payload
-            if said is not None and (name := self._name(said["person"])) not in self.people:
-                self.corrections.setdefault(said["number"], {})[name] = said.get("answers", {})
+            payload = record.entry.payload
+            if payload is not None and (name := self._name(payload["person"])) not in self.people:
+                self.corrections.setdefault(payload["number"], {})[name] = payload.get("answers", {})
         undone = [r for r in find_kinds(connection, project_id, (UNDONE,)) if r.entry.payload["way"] == "replay"]
         self.skipped = {seq for record in undone for seq in (record.seq, record.entry.payload["seq"])}
 

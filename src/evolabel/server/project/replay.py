@@ -127,8 +127,9 @@ class LastStart(NamedTuple):
 def find_last_start(connection: Connection, project_id: int) -> LastStart:
     """Return the last start of project `project_id`, read through `connection`."""
     found = last_of_kinds(connection, project_id, ("project.created", "epoch.started"))
-    said = {} if found is None else found.entry.payload
-    return LastStart(dict(said.get("versions", {})), said.get("stopped") if said.get("cause") == COMMAND else None)
+    payload = {} if found is None else found.entry.payload
+    stopped = payload.get("stopped") if payload.get("cause") == COMMAND else None
+    return LastStart(dict(payload.get("versions", {})), stopped)
 
 
 def take_snapshot(state: ProjectState, head: Head, at: int, reason: str) -> Snapshot:

@@ -200,8 +200,9 @@ class ProjectState:
             "labels": [name for name, is_on in zip(names, on.tolist(), strict=True) if is_on],
         }
         if query.unfamiliar or unseen:
-            said = tuple(f"{name} is none of the texts" for name in unseen)
-            answer["warnings"] = [text for text in query.unfamiliar if not text.startswith(said)] + [*unseen.values()]
+            beginnings = tuple(f"{name} is none of the texts" for name in unseen)
+            others = [text for text in query.unfamiliar if not text.startswith(beginnings)]
+            answer["warnings"] = [*others, *unseen.values()]
         return answer, query
 
     def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
@@ -269,15 +270,15 @@ class ProjectState:
         self.learner.skip(query)
         self.learner.learn(self._encoded(payload["x"])[0], self._row(payload["y"]))
 
-    def _open(self, query: Query, asked: list[str], said: list[str], at: int) -> None:
-        """Keep the question of `query` about the labels `asked`, of which the model has `said` some."""
+    def _open(self, query: Query, asked: list[str], predicted: list[str], at: int) -> None:
+        """Keep the question of `query` about the labels `asked`; the model has `predicted` some labels."""
         needed = answers_needed(self.settings, self.n_questions)
         self.n_questions += 1
         self.asked_at.append(at)
         while self.asked_at[0] <= at - HOUR:
             self.asked_at.popleft()
         pending = self.learner.bucket.seen  # a sample without any value is no sample for the learner
-        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, said, query.cost, at, needed)
+        self.open[self.seen] = OpenQuestion(self.seen, pending, asked, predicted, query.cost, at, needed)
 
     def _answer(self, payload: Facts, at: int) -> Facts:
         return self._respond(payload, at, "submitted", payload["answers"])

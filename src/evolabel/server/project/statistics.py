@@ -247,9 +247,9 @@ def agreements(connection: Connection, project_id: int) -> dict[int, Agreement]:
     rows = connection.execute(query.where(RESPONSE.c.number.in_(shared)).order_by(RESPONSE.c.number))
     for _, group in groupby(rows, key=lambda row: row.number):
         given = [(row.person_id, parsed(row.answers)) for row in group]
-        for (one, said), (other, answers) in combinations(given, 2):
-            both = [name for name, y in said.items() if y is not None and answers.get(name) is not None]
-            same = sum(said[name] == answers[name] for name in both)
+        for (one, mine), (other, theirs) in combinations(given, 2):
+            both = [name for name, y in mine.items() if y is not None and theirs.get(name) is not None]
+            same = sum(mine[name] == theirs[name] for name in both)
             for person in (one, other):
                 agreed[person] += same
                 compared[person] += len(both)

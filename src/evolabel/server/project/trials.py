@@ -69,7 +69,7 @@ def recent_samples(connection: Connection, project_id: int, most: int) -> list[R
         .limit(most)
     )
     payloads = {row.number: parsed(row.payload) for row in connection.execute(query) if row.payload is not None}
-    judged: dict[int, dict[str, int]] = {number: _said(payload.get("y")) for number, payload in payloads.items()}
+    judged: dict[int, dict[str, int]] = {number: _known(payload.get("y")) for number, payload in payloads.items()}
     numbers = list(payloads)
     answers = (
         select(RESPONSE.c.number, RESPONSE.c.answers)
@@ -77,18 +77,18 @@ def recent_samples(connection: Connection, project_id: int, most: int) -> list[R
         .order_by(RESPONSE.c.seq)
     )
     for row in connection.execute(answers):
-        judged[row.number] |= _said(parsed(row.answers))
+        judged[row.number] |= _known(parsed(row.answers))
     late = select(LOG.c.payload).where(
         LOG.c.project_id == project_id, LOG.c.key.in_([f"late:{number}" for number in numbers])
     )
     for text in connection.scalars(late):
         if text is not None:
             payload = parsed(text)
-            judged[payload["number"]] |= _said(payload["y"])
+            judged[payload["number"]] |= _known(payload["y"])
     return [RecentSample(number, payload["x"], judged[number]) for number, payload in payloads.items()]
 
 
-def _said(answers: dict[str, int | None] | None) -> dict[str, int]:
+def _known(answers: dict[str, int | None] | None) -> dict[str, int]:
     """Return `answers` without those of people who were unsure."""
     return {name: int(value) for name, value in (answers or {}).items() if value is not None}
 
@@ -116,8 +116,8 @@ def changed_predictions(before: ProjectState, after: ProjectState, samples: Sequ
     for column, (name, counts) in enumerate(changes_by_label(before.label_names, old, new).items()):
         changed = (old[:, column] != new[:, column]).nonzero()[0].tolist()
         if changed:
-            said = {place: samples[place].judged[name] for place in changed if name in samples[place].judged}
-            right = sum(y == int(new[place, column]) for place, y in said.items())
-            labels[name] = {**counts, "judged": len(said), "right": right}
+            judged = {place: samples[place].judged[name] for place in changed if name in samples[place].judged}
+            right = sum(y == int(new[place, column]) for place, y in judged.items())
+            labels[name] = {**counts, "judged": len(judged), "right": right}
     numbers = [sample.number for sample, differs in zip(samples, (old != new).any(axis=1), strict=True) if differs]
     return {"of": len(samples), "labels": labels, "numbers": numbers}

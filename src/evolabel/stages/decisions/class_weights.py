@@ -7,8 +7,11 @@ a false alarm, which costs 1. Of classes the one with the largest weight * p is.
 import numpy as np
 
 from evolabel.core.rows import Batch
+from evolabel.core.schema import new_entries
 from evolabel.core.sizes import check_outputs
 from evolabel.stages.calibration.stage import Calibration
+from evolabel.stages.decisions.arrays import LABEL_COUNTS, LabelCountArrays
+from evolabel.stages.decisions.file_checks import check_counts
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
 _HALVINGS = 60  # of an interval of outputs: to the last bit
@@ -41,7 +44,7 @@ def weighted_thresholds(weights: FloatArray, calibration: Calibration) -> FloatA
     return np.asarray(np.where(always, -np.inf, np.where(never, np.inf, on))[0])
 
 
-class BalancedDecisions:
+class BalancedDecisions(LabelCountArrays):
     """Decisions with weights from the shares so far: a label is predicted where p is at least its share.
 
     That has the best balanced accuracy (mean recall of on and off) if probabilities are right. A class weighs one over
@@ -54,10 +57,12 @@ class BalancedDecisions:
         Whether the labels are classes, of which one is true.
     """
 
+    by_sets = False  # each label is decided by itself
+
     def __init__(self, n_labels: int, *, exclusive: bool) -> None:
         self.n_labels = n_labels
         self.exclusive = exclusive
-        self.seen, self.on = np.zeros(n_labels), np.zeros(n_labels)
+        vars(self).update(LABEL_COUNTS.new({"label": n_labels}))
 
     def decide(self, outputs: FloatArray, calibration: Calibration) -> BoolArray:
         """Return which labels are on, (n, K), by the probabilities of `outputs` by `calibration`."""
@@ -90,9 +95,10 @@ class BalancedDecisions:
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels` without samples; samples so far are known not to be of a new class."""
-        more = n_labels - self.n_labels
-        self.seen = np.append(self.seen, np.full(more, self.seen.max(initial=0.0) if self.exclusive else 0.0))
-        self.on = np.append(self.on, np.zeros(more))
+        rows = self.seen.max(initial=0.0)
+        vars(self).update(LABEL_COUNTS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))
+        if self.exclusive:
+            self.seen[self.n_labels :] = rows
         self.n_labels = n_labels
 
     def add(self, other: "BalancedDecisions", columns: list[int]) -> None:
@@ -104,11 +110,11 @@ class BalancedDecisions:
 
     def arrays(self) -> Arrays:
         """Return the counts."""
-        return {"seen": self.seen, "on": self.on}
+        return LABEL_COUNTS.arrays_of(self)
 
     def restore(self, arrays: Arrays) -> None:
-        """Set the counts to copies of checked `arrays`."""
-        self.seen, self.on = arrays["seen"].copy(), arrays["on"].copy()
+        """Set the counts to copies of `arrays`; DataError if they do not fit."""
+        vars(self).update(LABEL_COUNTS.copies(check_counts(arrays, LABEL_COUNTS.expected({"label": self.n_labels}))))
 
     def _weights(self, seen: FloatArray, on: FloatArray) -> FloatArray:
         """The weights after `seen` and `on`, (K,) or (n, K); 1 for a label that was always or never on."""

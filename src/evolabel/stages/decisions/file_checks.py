@@ -2,42 +2,28 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import MOST, check_arrays, flags, floats, require, size_of
+from evolabel.core.array_checks import Expected, check_arrays, require, size_of
 from evolabel.errors import DataError
-from evolabel.stages.decisions.class_weights import BalancedDecisions
-from evolabel.stages.decisions.known_sets import KnownSets
+from evolabel.stages.decisions.arrays import KNOWN_SETS
 from evolabel.stages.decisions.loops.known_sets import APART, FIRST_SHARE, MOST_SETS, TOTAL, WON
-from evolabel.stages.decisions.stage import Decisions
-from evolabel.stages.decisions.thresholds import OutputCounts
 from evolabel.typing import Arrays
 
 _SLACK = 1e-6
 
 
-def check_decisions(arrays: Arrays, decisions: Decisions | None) -> None:
-    """Check the `arrays` that `decisions`, which have learned nothing yet, are to be restored from."""
-    if isinstance(decisions, OutputCounts | BalancedDecisions):
-        _check_counts(arrays, *decisions.seen.shape)
-    elif isinstance(decisions, KnownSets):
-        _check_sets(arrays, decisions.n_labels)
-    elif arrays:
-        raise DataError("arrays are not expected here")
-
-
-def _check_counts(arrays: Arrays, *shape: int) -> None:
-    """Check counts of labels, of this `shape`."""
-    check_arrays(arrays, dict.fromkeys(("seen", "on"), floats(*shape, low=0.0)))
+def check_counts(arrays: Arrays, table: dict[str, Expected]) -> Arrays:
+    """Return `arrays`, counts of samples and of those that carry a label, that must be as `table` says."""
+    check_arrays(arrays, table)
     require(arrays["on"] <= arrays["seen"], "on", "no more than seen")
+    return arrays
 
 
-def _check_sets(arrays: Arrays, n_labels: int) -> None:
-    """Check sets of `n_labels` labels with their counts: labels cannot have more rows than there are in all."""
+def check_sets(arrays: Arrays, n_labels: int) -> Arrays:
+    """Return `arrays`, sets of `n_labels` labels with counts: labels cannot have more rows than there are in all."""
     used = size_of(arrays, "counts")
     if used > MOST_SETS:
         raise DataError(f"array counts has {used} entries, expected at most {MOST_SETS}")
-    most = float(MOST)
-    table = {"sets": flags(used, n_labels), "counts": floats(used, high=most, positive=True)}
-    check_arrays(arrays, {**table, "on": floats(n_labels, high=most, positive=True), "outcomes": floats(3, high=most)})
+    check_arrays(arrays, KNOWN_SETS.expected({"set": used, "label": n_labels}))
     sets, counts, on, outcomes = (arrays[name] for name in ("sets", "counts", "on", "outcomes"))
     require(len(np.unique(sets, axis=0)) == used, "sets", "sets that differ")
     rows = outcomes[TOTAL]
@@ -48,3 +34,4 @@ def _check_sets(arrays: Arrays, n_labels: int) -> None:
     require(
         np.abs(outcomes[WON]) <= outcomes[APART] * (1.0 + _SLACK) + _SLACK, "outcomes", "no more rows won than differ"
     )
+    return arrays

@@ -8,9 +8,12 @@ rows than outputs cut at the threshold have been (`stages/decisions/loops/known_
 import numpy as np
 
 from evolabel.core.rows import Batch
+from evolabel.core.schema import new_entries
 from evolabel.core.sizes import check_outputs
 from evolabel.engine.compile import direct
 from evolabel.stages.calibration.stage import Calibration
+from evolabel.stages.decisions.arrays import KNOWN_SETS, KnownSetArrays
+from evolabel.stages.decisions.file_checks import check_sets
 from evolabel.stages.decisions.loops.known_sets import (
     APART,
     FIRST_SHARE,
@@ -25,7 +28,7 @@ from evolabel.typing import Arrays, BoolArray, FloatArray
 _decide_by_sets, _learn_sets = direct(decide_by_sets), direct(learn_sets)
 
 
-class KnownSets:
+class KnownSets(KnownSetArrays):
     """Label sets that occurred, with counts of rows, and how often they were right where plain decisions were not.
 
     Parameters
@@ -38,11 +41,10 @@ class KnownSets:
     def __init__(self, n_labels: int, threshold: float) -> None:
         self.n_labels = n_labels
         self.threshold = float(threshold)
-        self.sets, self.counts = np.zeros((MOST_SETS, n_labels), np.bool_), np.zeros(MOST_SETS)
-        self.on, self.outcomes = np.full(n_labels, FIRST_SHARE), np.array([1.0, 0.0, 0.0])
+        vars(self).update(KNOWN_SETS.new({"set": MOST_SETS, "label": n_labels}))
 
     @property
-    def in_use(self) -> bool:
+    def by_sets(self) -> bool:
         """Whether sets have been right in more rows than plain decisions, beyond chance: they then decide."""
         return bool(self.outcomes[WON] > np.sqrt(self.outcomes[APART]))
 
@@ -70,9 +72,7 @@ class KnownSets:
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels, up to `n_labels`, that no set has."""
-        more = n_labels - self.n_labels
-        self.sets = np.pad(self.sets, ((0, 0), (0, more)))
-        self.on = np.append(self.on, np.full(more, FIRST_SHARE))
+        vars(self).update(KNOWN_SETS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))
         self.n_labels = n_labels
 
     def add(self, other: "KnownSets", columns: list[int]) -> None:
@@ -98,14 +98,13 @@ class KnownSets:
 
     def arrays(self) -> Arrays:
         """Return the sets kept with their counts, counts of labels, and the outcomes of rows won and lost."""
-        sets, counts = self.kept()
-        return {"sets": sets, "counts": counts, "on": self.on, "outcomes": self.outcomes}
+        return KNOWN_SETS.moved(self, {"set": np.arange(np.count_nonzero(self.counts))})
 
     def restore(self, arrays: Arrays) -> None:
-        """Set sets, counts and outcomes to copies of checked `arrays`."""
-        used = len(arrays["counts"])
-        self.sets[:used], self.counts[:used] = arrays["sets"], arrays["counts"]
-        self.on, self.outcomes = arrays["on"].copy(), arrays["outcomes"].copy()
+        """Set sets, counts and outcomes to copies of `arrays`; DataError if they do not fit."""
+        stored = KnownSetArrays()
+        vars(stored).update(KNOWN_SETS.copies(check_sets(arrays, self.n_labels)))
+        vars(self).update(KNOWN_SETS.moved(stored, {"set": new_entries(len(stored.counts), MOST_SETS)}))
 
     def _state(self) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, FloatArray]:
         """Sets, counts, counts of labels, outcomes and a scratch array, as kernels take them."""

@@ -26,6 +26,10 @@ from evolabel.typing import Arrays, BoolArray, FloatArray
 class Decisions(Protocol):
     """Decides on labels by their outputs and probabilities, and learns from what was true."""
 
+    @property
+    def by_sets(self) -> bool:
+        """Whether the labels of a row are decided together, as a set."""
+
     def decide(self, outputs: FloatArray, calibration: Calibration) -> BoolArray:
         """Return which labels are on, (n, K), by `outputs` and their probabilities by `calibration`."""
 

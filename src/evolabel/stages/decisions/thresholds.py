@@ -7,15 +7,16 @@ is where its F1 on these counts is largest (`stages/decisions/loops/thresholds.p
 import numpy as np
 
 from evolabel.core.rows import Batch
+from evolabel.core.schema import new_entries
 from evolabel.core.sizes import check_outputs, misfit
 from evolabel.stages.calibration.stage import Calibration
+from evolabel.stages.decisions.arrays import OUTPUT_COUNTS, OutputCountArrays
+from evolabel.stages.decisions.file_checks import check_counts
 from evolabel.stages.decisions.loops.thresholds import count_rows
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
-BINS = 32
 
-
-class OutputCounts:
+class OutputCounts(OutputCountArrays):
     """Counts of outputs and of labels that were 1 then, in bins; by label, or for all labels together.
 
     Parameters
@@ -25,10 +26,12 @@ class OutputCounts:
         One threshold for all labels (micro-F1) instead of one for each (macro-F1).
     """
 
+    by_sets = False  # each label is decided by itself
+
     def __init__(self, n_labels: int, *, shared: bool) -> None:
         self.n_labels = n_labels
         self.shared = shared
-        self.seen, self.on = (np.zeros((1 if shared else n_labels, BINS)) for _ in range(2))
+        vars(self).update(OUTPUT_COUNTS.new({"threshold": 1 if shared else n_labels}))
 
     def decide(self, outputs: FloatArray, calibration: Calibration) -> BoolArray:
         """Return which `outputs`, (n, K), reach the thresholds; `calibration` is not needed."""
@@ -62,8 +65,8 @@ class OutputCounts:
     def grow_labels(self, n_labels: int) -> None:
         """Add labels without counts, up to `n_labels`."""
         if not self.shared:
-            more = np.zeros((n_labels - self.n_labels, BINS))
-            self.seen, self.on = np.vstack([self.seen, more]), np.vstack([self.on, more])
+            source = new_entries(self.n_labels, n_labels)
+            vars(self).update(OUTPUT_COUNTS.moved(self, {"threshold": source}))
         self.n_labels = n_labels
 
     def add(self, other: "OutputCounts", columns: list[int]) -> None:
@@ -74,8 +77,10 @@ class OutputCounts:
 
     def arrays(self) -> Arrays:
         """Return the counts."""
-        return {"seen": self.seen, "on": self.on}
+        return OUTPUT_COUNTS.arrays_of(self)
 
     def restore(self, arrays: Arrays) -> None:
-        """Set the counts to copies of checked `arrays`."""
-        self.seen, self.on = arrays["seen"].copy(), arrays["on"].copy()
+        """Set the counts to copies of `arrays`; DataError if they do not fit."""
+        vars(self).update(
+            OUTPUT_COUNTS.copies(check_counts(arrays, OUTPUT_COUNTS.expected({"threshold": len(self.seen)})))
+        )

@@ -1,15 +1,23 @@
 """What the linear member adds to an output, feature by feature, and how the rules share the output with it."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from evolabel.stages.drift.stage import NoDrift
-from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stream_terms import RulesModel
 from evolabel.typing import FloatArray
 
 _NUDGE = 1e-4  # standard deviations of a feature by which it is moved to find the slope of its score
 _LEAST_SLOPE = 1e-9  # of a score per standard deviation: below, the score of the feature is cut
+
+
+class DriftModel(RulesModel, Protocol):
+    """A model as its members are read, too."""
+
+    @property
+    def drift(self) -> NoDrift:
+        """What follows drift beside the rules of a model whose cold start is over."""
 
 
 class LinearPart(NamedTuple):
@@ -23,7 +31,7 @@ class LinearPart(NamedTuple):
     """Change of the outputs per unit of each scaled feature, (p, K)."""
 
 
-def linear_part(model: Model, x: FloatArray) -> LinearPart | None:
+def linear_part(model: DriftModel, x: FloatArray) -> LinearPart | None:
     """Return the part of the linear member of `model` in the outputs of the raw sample `x`, (1, p); None without one.
 
     The logit is the sum of terms W_j s_j. The output is 1/2, which counts as intercept, plus a multiple of the logit
@@ -44,7 +52,7 @@ def linear_part(model: Model, x: FloatArray) -> LinearPart | None:
     return LinearPart(1.0 - weights, parts, per_score * _scores_per_unit(model, drift, x)[:, None])
 
 
-def _scores_per_unit(model: Model, drift: NoDrift, x: FloatArray) -> FloatArray:
+def _scores_per_unit(model: DriftModel, drift: NoDrift, x: FloatArray) -> FloatArray:
     """Return the change of the linear member's scores per unit of the scaled features, (p,); 0 where one is cut."""
     spread = drift.spreads
     low, high = x - _NUDGE * spread, x + _NUDGE * spread

@@ -7,26 +7,23 @@ rates. Both parts are estimated by regression, first on the initial batch, label
 order and others do not. In a shuffled stream both are 0, but for rare chance.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from evolabel.core.array_checks import (
-    MOST,
-    Expected,
-    check_arrays,
-    check_evidence,
-    floats,
-    require,
-    size_of,
-    whole,
-)
+from evolabel.core.array_checks import check_arrays, check_evidence, require, size_of
 from evolabel.core.rows import Batch
+from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.core.sizes import check_batch, check_rows, misfit
 from evolabel.engine.compile import direct
+from evolabel.stages.feedback.arrays import (
+    INITIAL_ERRORS,
+    RECENT_ERRORS,
+    InitialErrors,
+    RecentErrors,
+    no_recent_errors,
+)
 from evolabel.stages.feedback.loops.feedback import EMPTY, N_RECENT, REPEAT, SHRINK, follow_errors, shift_rows
-from evolabel.stages.feedback.recent_errors import RecentErrors
-from evolabel.stages.protocols import Model
 from evolabel.typing import Arrays, FloatArray, IntArray
 
 _follow_errors, _shift_rows = direct(follow_errors), direct(shift_rows)
@@ -47,8 +44,8 @@ class Correction(NamedTuple):
         return np.asarray(self.scale * outputs + self.offset)
 
 
-class ErrorFeedback:
-    """Refiner (`stages.protocols`): recent errors of every label, and the share of them that is expected again.
+class ErrorFeedback(InitialErrors):
+    """Recent errors of every label, and the share of them that is expected again.
 
     Parameters
     ----------
@@ -75,7 +72,7 @@ class ErrorFeedback:
         )
         n_labels = len(self.n_initial)
         self.evidence = np.zeros((2, 5, n_labels)) if evidence is None else _widened(evidence, n_labels)
-        self.recent = RecentErrors.none(n_features, n_labels)
+        self.recent = no_recent_errors(n_features, n_labels)
         self._estimate()
 
     @property
@@ -97,13 +94,13 @@ class ErrorFeedback:
         answered = ~np.isnan(batch.Y)
         self.n_initial, self.n_initial_positive = np.sum(answered, axis=0, dtype=np.float64), np.nansum(batch.Y, axis=0)
         self.evidence = np.zeros((2, 5, batch.Y.shape[1]))
-        self.recent = RecentErrors.none(batch.X.shape[1], batch.Y.shape[1])
+        self.recent = no_recent_errors(batch.X.shape[1], batch.Y.shape[1])
         self._estimate()
         half = slice(len(batch.Y) // 2, None)
         self.learn(batch.rows(half), f[half])
         if not in_order:
             self.evidence[REPEAT] = 0.0
-        self.recent = RecentErrors.none(batch.X.shape[1], batch.Y.shape[1])
+        self.recent = no_recent_errors(batch.X.shape[1], batch.Y.shape[1])
         self._estimate()
 
     def answer(self, batch: Batch, f: FloatArray) -> FloatArray:
@@ -147,7 +144,7 @@ class ErrorFeedback:
         `n_labels`, are not corrected.
         """
         p, known = self._widths
-        recent = self.recent if X.shape[1] == p else RecentErrors.none(X.shape[1], known)
+        recent = self.recent if X.shape[1] == p else no_recent_errors(X.shape[1], known)
         check_rows(X, recent.Z.shape[1])
         if len(numbers) != len(X):
             raise misfit({"numbers": numbers}, f"{len(X)} rows")
@@ -182,7 +179,7 @@ class ErrorFeedback:
             if name == "evidence" or not shared:
                 total[..., columns[: added.shape[-1]]] += added
             setattr(self, name, total)
-        self.recent = RecentErrors.none(self._widths[0], n_labels)
+        self.recent = no_recent_errors(self._widths[0], n_labels)
         self._estimate()
 
     @property
@@ -194,13 +191,12 @@ class ErrorFeedback:
         """Make space for new labels. Samples of other features cannot be compared, so they are dropped."""
         missing = n_labels - len(self.n_initial)
         if missing > 0:
-            r, c = (_widened(part, n_labels) for part in (self.recent.r, self.recent.c))
-            self.recent = self.recent._replace(r=r, c=c)
-            for name in ("n_initial", "n_initial_positive", "evidence"):
-                setattr(self, name, _widened(getattr(self, name), n_labels))
+            source = {"label": new_entries(len(self.n_initial), n_labels)}
+            self.recent = RECENT_ERRORS.rearranged(self.recent, source)
+            vars(self).update(INITIAL_ERRORS.moved(self, source))
             self._estimate()
         if n_features != self.recent.Z.shape[1]:
-            self.recent = RecentErrors.none(n_features, len(self.n_initial))
+            self.recent = no_recent_errors(n_features, len(self.n_initial))
 
     def _estimate(self) -> None:
         """Compute base rates, NaN where the initial batch had no answers, and both slopes, (2, K)."""
@@ -226,8 +222,7 @@ class ErrorFeedback:
     def arrays(self) -> Arrays:
         """Return all arrays by name; those of recent errors only where there are any."""
         recent = self.recent._asdict() if (self.recent.at > EMPTY).any() else {}
-        names = ("n_initial", "n_initial_positive", "evidence")
-        return {**recent, **{name: getattr(self, name) for name in names}}
+        return {**recent, **INITIAL_ERRORS.arrays_of(self)}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_labels: int, seen: int) -> "ErrorFeedback":
@@ -237,41 +232,32 @@ class ErrorFeedback:
         """
         width, size = size_of(arrays, "Z", 1), size_of(arrays, "n_initial")
         has_recent = bool(set(RecentErrors._fields) & set(arrays))
-        check_arrays(arrays, _initial_table(size) | (_recent_table(width, size, seen) if has_recent else {}))
+        sizes = stream_sizes(width, size)
+        table = RECENT_ERRORS.expected(sizes)
+        table["at"] = table["at"]._replace(high=seen)
+        check_arrays(arrays, INITIAL_ERRORS.expected(sizes) | (table if has_recent else {}))
         require(size <= n_labels, "n_initial", f"at most {n_labels} labels")
         require(arrays["n_initial_positive"] <= arrays["n_initial"], "n_initial_positive", "no more than n_initial")
         check_evidence("evidence", arrays["evidence"])
         made = cls(width, arrays["n_initial"], arrays["n_initial_positive"], arrays["evidence"])
         if has_recent:
-            made.recent = RecentErrors(*(arrays[name].copy() for name in RecentErrors._fields))
+            made.recent = RECENT_ERRORS.from_arrays(arrays)
         return made
 
 
-def feedback_of(model: Model) -> ErrorFeedback:
+class FollowedModel(Protocol):
+    """A model that has learned, in its batch phase, how errors repeat."""
+
+    n_features: int
+    n_labels: int
+    feedback: ErrorFeedback | None
+
+
+def feedback_of(model: FollowedModel) -> ErrorFeedback:
     """Return error feedback that starts with what the initial batch of `model` has shown; the model is not changed."""
-    watching = [watcher for watcher in model.watchers if isinstance(watcher, ErrorFeedback)]
-    return (watching or [ErrorFeedback()])[0].restarted(model.n_features, model.n_labels)
+    return (model.feedback or ErrorFeedback()).restarted(model.n_features, model.n_labels)
 
 
 def _widened(array: FloatArray, n_labels: int) -> FloatArray:
     """Return a copy with `n_labels` labels, which stand last; 0 for new ones."""
     return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, n_labels - array.shape[-1])])
-
-
-def _initial_table(size: int) -> dict[str, Expected]:
-    """What the stored arrays of the initial batch must be."""
-    return {
-        "n_initial": floats(size, low=0.0, high=MOST),
-        "n_initial_positive": floats(size, low=0.0, high=MOST),
-        "evidence": floats(2, 5, size),
-    }
-
-
-def _recent_table(width: int, size: int, seen: int) -> dict[str, Expected]:
-    """What the stored arrays of recent errors must be."""
-    return {
-        "Z": floats(N_RECENT, width, missing=True),
-        "at": whole(N_RECENT, low=EMPTY, high=seen),
-        "r": floats(N_RECENT, size),
-        "c": floats(N_RECENT, size, low=0.0, high=1.0),
-    }

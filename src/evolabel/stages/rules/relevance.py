@@ -14,9 +14,9 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.conditioning import regressor_sums
 from evolabel.stages.rules.loops.moments import TINY
+from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import FloatArray
 
 
@@ -42,12 +42,11 @@ class Relevance:
         return [(self.feature_names[j], float(shares[j])) for j in np.argsort(-shares, kind="stable")[:count]]
 
 
-def feature_relevance(model: Model, feature_names: list[str], label_names: list[str]) -> Relevance:
-    """Return the squared correlations of all features with all labels, over everything `model` has learned.
+def feature_relevance(rules: RuleBase, feature_names: list[str], label_names: list[str]) -> Relevance:
+    """Return the squared correlations of all features with all labels, over everything `rules` have learned.
 
     `feature_names` and `label_names` are the names of its columns.
     """
-    rules = model.trained()
     sums, squares = regressor_sums(rules)
     by_label = squared_correlations(sums[:1], squares[:1], rules.arrays.G[:1])[0]
     return Relevance(by_label, feature_names, label_names)

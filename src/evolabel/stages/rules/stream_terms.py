@@ -7,12 +7,14 @@ forgotten. Terms need no state of their own, so they follow the stream, and surv
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtr
 
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.scaling.stage import Scaler
+from evolabel.stages.sensors.stage import Sensors
 from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.terms import SHARES, Vocabulary
@@ -23,6 +25,25 @@ _BISECTIONS = 40
 _SEARCH_WIDTH = 8.0  # standard deviations on both sides of the mean that contain every quantile
 
 
+class RulesModel(Protocol):
+    """A model as its terms and rules are read: sensors, scaling and rules."""
+
+    n_features: int
+    n_labels: int
+    scaler: Scaler | None
+    rules: RuleBase | None
+
+    @property
+    def sensors(self) -> Sensors:
+        """The corrections of sensors that moved, of a model whose cold start is over."""
+
+    def trained(self) -> RuleBase:
+        """Return the rules of a model whose cold start is over."""
+
+    def scale(self, X: FloatArray) -> FloatArray:
+        """Return the scaled rows of `X`."""
+
+
 def stream_moments(base: RuleBase) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of the whole stream of `base` per dimension; the prior variance where nothing varied."""
     a, prior = base.arrays, base.settings.prior
@@ -30,7 +51,7 @@ def stream_moments(base: RuleBase) -> tuple[FloatArray, FloatArray]:
     return a.c[0].copy(), np.where(variance > 1e-12 * prior, variance, prior)
 
 
-def stream_terms(model: Model, feature_names: Sequence[str]) -> Vocabulary:
+def stream_terms(model: RulesModel, feature_names: Sequence[str]) -> Vocabulary:
     """Return the terms of the trained `model`, whose features are called `feature_names`, from the stream so far.
 
     They are in the units that the sensors read now.
@@ -43,14 +64,13 @@ def stream_terms(model: Model, feature_names: Sequence[str]) -> Vocabulary:
     return Vocabulary(names, edges, texts, flag_features(feature_names))
 
 
-def readings(model: Model, Z: FloatArray) -> FloatArray:
+def readings(model: RulesModel, Z: FloatArray) -> FloatArray:
     """Return the scaled rows `Z` in the units that the sensors of `model` read now."""
     assert model.scaler is not None
-    values = model.scaler.inverse(Z)
-    return values if model.rules is None else model.drift.sensors.as_read_now(values)
+    return model.sensors.as_read_now(model.scaler.inverse(Z))
 
 
-def _stream_quantiles(model: Model, shares: Sequence[float]) -> FloatArray:
+def _stream_quantiles(model: RulesModel, shares: Sequence[float]) -> FloatArray:
     """Return the quantiles at `shares` of the scaled features, (shares, n_features), by bisection of the mixture."""
     weight, centre, spread = _mixture(model)
     mean = (weight * centre).sum(axis=0)
@@ -66,7 +86,7 @@ def _stream_quantiles(model: Model, shares: Sequence[float]) -> FloatArray:
     return np.asarray(true_mean + ((low + high) / 2.0 - mean) * (true_width / width))
 
 
-def scaled_moments(model: Model) -> tuple[FloatArray, FloatArray]:
+def scaled_moments(model: RulesModel) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation of the scaled features of `model` over the stream.
 
     A feature that never varied has the spread that the scaling expects.
@@ -75,7 +95,7 @@ def scaled_moments(model: Model) -> tuple[FloatArray, FloatArray]:
     return mean[: model.n_features], np.sqrt(variance[: model.n_features])
 
 
-def _mixture(model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _mixture(model: RulesModel) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, centres and spreads of the rules without their prior, each (rules, n_features).
 
     Without rules there is one Gaussian, as wide as the scaling expects.

@@ -5,10 +5,11 @@ Learning never computes W_i = P_i (G_i + gamma D W_0), because it would be neede
 rounding.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evolabel.core.schema import Schema, array
 from evolabel.core.sizes import check_rows, misfit
 from evolabel.stages.rules.inverses import mirrored
 from evolabel.stages.rules.rule_state import RuleState
@@ -26,11 +27,14 @@ NO_TERMS = np.empty((0, 0))
 
 
 class Moments(NamedTuple):
-    """M of slots 0..C, lower triangles, with their pending rows, as `stages.rules.loops.second_moments` takes them."""
+    """Second moments of slots 0..C, as `stages.rules.loops.second_moments` takes them."""
 
-    M: FloatArray
-    pending_M: FloatArray
-    n_pending: IntArray
+    M: Annotated[FloatArray, array("slot", "regressor", "regressor")]
+    """Sums of psi r r' over the rows of the stream, lower triangle, without those that are pending."""
+    pending_M: Annotated[FloatArray, array("slot", "block", "regressor")]
+    """Rows h = sqrt(psi) r whose h h' is not yet added to M."""
+    n_pending: Annotated[IntArray, array("slot")]
+    """How many rows are pending."""
 
     @property
     def total(self) -> float:
@@ -44,7 +48,8 @@ class Moments(NamedTuple):
         return np.asarray(mirrored(self.M[slot]) + rows.T @ rows)
 
 
-NO_MOMENTS = Moments(np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64))
+MOMENTS = Schema(Moments)
+NO_MOMENTS = MOMENTS.allocate({"slot": 0, "regressor": 0, "block": 0})
 
 
 class VarianceTerms(NamedTuple):

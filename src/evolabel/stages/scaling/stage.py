@@ -15,8 +15,9 @@ from evolabel.core.rows import Rows
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
+from evolabel.stages.scaling.arrays import SCALER_ARRAYS, ScalerArrays
 from evolabel.stages.scaling.loops.scale import Knots, scale_rows
-from evolabel.typing import BoolArray, FloatArray, IntArray
+from evolabel.typing import FloatArray
 
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
@@ -24,27 +25,15 @@ SMALLEST_SPREAD = 1e-150
 # Quantiles per feature that the quantile scaling keeps. PA / AP of five data sets: 8 -.000 / -.002, 64 -.001 / -.002.
 KNOTS = 16
 
-# Arrays of a scaler that have a place for every feature.
-PER_FEATURE = ("x", "z", "used", "slope", "prior", "binary")
-
 _scale_rows = direct(scale_rows)
 
 
 @dataclass(frozen=True)
-class Scaler:
-    """A monotone piecewise linear map per feature; the arrays are explained in `stages.scaling.loops.scale`.
+class Scaler(ScalerArrays):
+    """A monotone piecewise linear map per feature; scores are clipped to [`low`, `high`]."""
 
-    `prior` is the variance expected of each scaled feature, `binary` whether it was only 0 or 1 in the initial batch.
-    """
-
-    x: FloatArray
-    z: FloatArray
-    used: IntArray
-    slope: FloatArray
     low: float
     high: float
-    prior: FloatArray
-    binary: BoolArray
 
     @property
     def name(self) -> str:
@@ -119,15 +108,12 @@ def fit_scaler(X: FloatArray, kind: str, knots: int = KNOTS) -> Scaler:
     """Return the `Scaler` of this `kind` with at most so many `knots`, learned from the rows `X`; NaN is ignored."""
     scaling, features = _SCALINGS[kind], [column[~np.isnan(column)] for column in X.T]
     columns = [_column(feature, scaling, knots) for feature in features]
-    p, m = X.shape[1], max(len(x) for x, _, _ in columns)
-    x, z, slope = np.zeros((p, m)), np.zeros((p, m)), np.ones(p)
-    used = np.zeros(p, np.int64)
-    for j, (knot, score, outer) in enumerate(columns):
-        x[j, : len(knot)], z[j, : len(score)], slope[j] = knot, score, outer
-        used[j] = len(score)
-    prior = np.array([_variance(feature, scaling) for feature in features])
-    binary = np.array([_is_binary(feature) for feature in features])
-    return Scaler(x, z, used, slope, scaling.low, scaling.high, prior, binary)
+    arrays = SCALER_ARRAYS.new({"feature": X.shape[1], "knot": max(len(x) for x, _, _ in columns)})
+    for j, (knots_of, scores, slope) in enumerate(columns):
+        arrays["x"][j, : len(knots_of)], arrays["z"][j, : len(scores)] = knots_of, scores
+        arrays["used"][j], arrays["slope"][j] = len(scores), slope
+        arrays["prior"][j], arrays["binary"][j] = _variance(features[j], scaling), _is_binary(features[j])
+    return Scaler(**arrays, low=scaling.low, high=scaling.high)
 
 
 def _column(column: FloatArray, scaling: Scaling, knots: int) -> Column:

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from evolabel.engine.compile import interpreted
-from evolabel.stages.protocols import Model
+from evolabel.stages.rules.stream_terms import RulesModel
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, SAY, ThresholdArrays
 from evolabel.stages.threshold_rules.edge_strips import join_strips
 from evolabel.stages.threshold_rules.leaves import (
@@ -18,6 +19,7 @@ from evolabel.stages.threshold_rules.leaves import (
     tree_relevance,
 )
 from evolabel.stages.threshold_rules.loops.answer import mean_label
+from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.threshold_rules.words import (
     ADMITTED_TOO,
     LIKELY_FROM,
@@ -217,7 +219,13 @@ def _is_shown(box: Box, least: float) -> bool:
     return box.share >= least and box.support >= _LEAST_SHOWN
 
 
-def tree_reader(model: Model, feature_names: list[str], label_names: list[str]) -> TreeReader | None:
+class TreeModel(RulesModel, Protocol):
+    """A model as its threshold rules are read, too."""
+
+    thresholds: ThresholdRules | None
+
+
+def tree_reader(model: TreeModel, feature_names: list[str], label_names: list[str]) -> TreeReader | None:
     """Return a reader of the trees of `model`, whose columns are called `feature_names` and `label_names`.
 
     None where the model has no threshold rules.
@@ -225,12 +233,12 @@ def tree_reader(model: Model, feature_names: list[str], label_names: list[str]) 
     thresholds = model.thresholds
     if thresholds is None or model.rules is None or model.scaler is None:
         return None
-    corrections = model.drift.sensors.corrections(feature_names)
+    corrections = model.sensors.corrections(feature_names)
     first = thresholds.first_tree
     return TreeReader(thresholds.arrays, first, feature_names, label_names, model.scaler.binary, corrections)
 
 
-def read_threshold_rules(model: Model, feature_names: list[str], label_names: list[str]) -> list[LabelRules]:
+def read_threshold_rules(model: TreeModel, feature_names: list[str], label_names: list[str]) -> list[LabelRules]:
     """Return the threshold rules of each label of `model` for which they are used.
 
     `feature_names` and `label_names` are the names of its columns.

@@ -1,4 +1,4 @@
-"""The path of a threshold rule as the note of an event: numbers only, which `explain.event_words` reads as words."""
+"""The path of a threshold rule as the note of an event: numbers only, which `event_words` reads as words."""
 
 import json
 

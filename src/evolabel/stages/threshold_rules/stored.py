@@ -13,7 +13,7 @@ def places_in_use(clock: IntArray) -> BoolArray:
     return np.asarray(np.where(place < MAIN_ROWS, place < clock[MAIN], place - MAIN_ROWS < clock[RARE]))
 
 
-def thresholds_apart(thresholds: ThresholdRules) -> Arrays:
+def thresholds_to_arrays(thresholds: ThresholdRules) -> Arrays:
     """Return the arrays of `thresholds` by name, those of the ring for its places in use."""
     t = thresholds.arrays
     used = places_in_use(t.clock)

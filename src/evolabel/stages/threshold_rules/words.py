@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.text import samples
 from evolabel.words.quoted_names import printed_name
 from evolabel.words.sections import Items, Marks, SectionView, Style
 
@@ -225,9 +226,3 @@ def weight_text(weight: float) -> str:
     ('94 %', '80 %', '0.4 %')
     """
     return percent(weight if weight < 0.01 else float(np.floor(100.0 * weight + _ROUNDING)) / 100.0)
-
-
-def samples(support: float) -> str:
-    """Return `support` as a number of samples: "1 sample", "1,940 samples"."""
-    number = round(support)
-    return f"{number:,} sample{'' if number == 1 else 's'}"

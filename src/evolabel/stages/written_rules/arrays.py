@@ -21,13 +21,13 @@ class WrittenArrays(NamedTuple):
 
     number: Annotated[IntArray, array("rule")]
     """Number of the rule."""
-    low: Annotated[FloatArray, array("rule", "feature", start=-np.inf, low=-np.inf, high=FINITE)]
+    low: Annotated[FloatArray, array("rule", "feature", start=-np.inf, low=-np.inf, high=FINITE, kind="written")]
     """The rule holds where low <= x <= high in all features that it names; infinite: no end."""
-    high: Annotated[FloatArray, array("rule", "feature", start=np.inf, low=-FINITE, high=np.inf)]
+    high: Annotated[FloatArray, array("rule", "feature", start=np.inf, low=-FINITE, high=np.inf, kind="written")]
     """See `low`."""
-    shares: Annotated[FloatArray, array("rule", "label", start=np.nan, low=0.0, high=1.0, missing=True)]
+    shares: Annotated[FloatArray, array("rule", "label", start=np.nan, low=0.0, high=1.0, missing=True, kind="written")]
     """Share of each label as written; NaN: the rule does not mention it."""
-    prior: Annotated[FloatArray, array("rule", low=0.0, high=float(MOST))]
+    prior: Annotated[FloatArray, array("rule", low=0.0, high=float(MOST), kind="written")]
     """Rows that the written shares count for: weight times confidence."""
     held: Annotated[FloatArray, array("rule", "label", start=np.nan, low=0.0, high=1.0, missing=True)]
     """What a locked rule answers; NaN: it is not locked."""

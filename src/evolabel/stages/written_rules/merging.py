@@ -10,10 +10,10 @@ import numpy as np
 
 from evolabel.stages.rules.arrays import NEXT_IDENTITY
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.stages.written_rules.arrays import MOST_ROWS, WrittenArrays
+from evolabel.stages.written_rules.arrays import MOST_ROWS, WRITTEN_ARRAYS, WrittenArrays
 from evolabel.stages.written_rules.stage import WrittenRules
 
-SPECIFICATION = ("low", "high", "shares", "prior")  # what a person wrote
+_SPECIFICATION = [name for name, declared in WRITTEN_ARRAYS.declarations.items() if declared.kind == "written"]
 
 
 def merge_written(
@@ -49,7 +49,7 @@ def _same_rule(mine: WrittenArrays, theirs: WrittenArrays, place: int) -> int | 
     for twin in range(len(mine.number)):
         if all(
             np.array_equal(getattr(mine, name)[twin], getattr(theirs, name)[place], equal_nan=True)
-            for name in SPECIFICATION
+            for name in _SPECIFICATION
         ):
             return twin
     return None

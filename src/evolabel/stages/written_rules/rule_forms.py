@@ -9,12 +9,12 @@ import numpy as np
 
 from evolabel._utils.notes import note
 from evolabel.errors import DataError
-from evolabel.stages.protocols import Model
 from evolabel.stages.rules.stream_terms import readings, stream_moments, stream_terms
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.scaling.words import scaled_0_and_1, shares_on
 from evolabel.stages.threshold_rules.read_trees import tree_reader
 from evolabel.stages.threshold_rules.words import ADMITTED_TOO, NOTHING_ELSE, ThresholdCondition, edge_text
+from evolabel.stages.written_rules.edits.journal import EditedModel
 from evolabel.stages.written_rules.edits.rule_edits import is_threshold_rule, slot_of_rule
 from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Condition, Expectation, ExpertRule
 from evolabel.stages.written_rules.expert_reader import read_form, refuse_missing, without_name
@@ -31,7 +31,7 @@ _DIGITS_OF_END = 6  # of an end that is worded anew
 _ANY_LABEL = (Expectation("any", 0.5),)  # a rule needs one
 
 
-def form_of(number: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+def form_of(number: int, model: EditedModel, features: list[str], labels: list[str]) -> ExpertRule:
     """Return the rule with this `number` of `model` as a person would write it.
 
     That is a written rule as it was written, a threshold rule as it is now, and a learned rule as its statistics read
@@ -53,7 +53,7 @@ def form_of(number: int, model: Model, features: list[str], labels: list[str]) -
     )
 
 
-def _read_conditions(slot: int, model: Model, words: Vocabulary) -> list[Condition]:
+def _read_conditions(slot: int, model: EditedModel, words: Vocabulary) -> list[Condition]:
     """Return conditions on the features in which the rule differs most from the stream.
 
     Features whose range is all of the stream are left out, unless there are no others.
@@ -102,7 +102,7 @@ def _read_condition(words: Vocabulary, j: int, low: float, high: float) -> Condi
     return Condition(feature, low=round(low, digits), high=round(high, digits))
 
 
-def _read_expectations(slot: int, model: Model, labels: list[str]) -> list[Expectation]:
+def _read_expectations(slot: int, model: EditedModel, labels: list[str]) -> list[Expectation]:
     """Return the rule's outputs at its centre, for the labels on which it differs most from the global model."""
     base = model.trained()
     r = np.append(base.arrays.c[slot, : model.n_features], 1.0)
@@ -111,7 +111,7 @@ def _read_expectations(slot: int, model: Model, labels: list[str]) -> list[Expec
     return [Expectation(labels[c], round(float(np.clip(outputs[c], 0.0, 1.0)), 2)) for c in sorted(strongest)]
 
 
-def written_form(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+def written_form(place: int, model: EditedModel, features: list[str], labels: list[str]) -> ExpertRule:
     """Return the written rule in `place` of `model` as it was written, with its present name.
 
     Where columns that it names, `features` or `labels`, have other names now, it is read from its numbers. Ranges of a
@@ -128,14 +128,14 @@ def written_form(place: int, model: Model, features: list[str], labels: list[str
     return replace(rule, name=names.names.get(number, ""))
 
 
-def written_words(place: int, model: Model, features: list[str], labels: list[str]) -> str:
+def written_words(place: int, model: EditedModel, features: list[str], labels: list[str]) -> str:
     """Return the words of the person for the written rule in `place` of `model`, without its name.
 
     A sensor that was corrected since reads other values now, so the rule is worded anew. `features` and `labels` are
     the names of the columns.
     """
     words = model.trained().rule_names.texts.get(int(model.written.arrays.number[place]), "")
-    if model.drift.sensors.corrections(features):
+    if model.sensors.corrections(features):
         with suppress(DataError):
             said = resolve(read_form(words), stream_terms(model, features))
             now = written_form(place, model, features, labels)
@@ -143,12 +143,12 @@ def written_words(place: int, model: Model, features: list[str], labels: list[st
     return without_name(words)
 
 
-def _as_read(condition: Condition, place: int, model: Model, words: Vocabulary) -> Condition:
+def _as_read(condition: Condition, place: int, model: EditedModel, words: Vocabulary) -> Condition:
     """Return a `condition` of the written rule in `place`, its range in the units that the sensor reads now.
 
     A range that still stands for the numbers of the rule stays as it was written.
     """
-    sensors, j = model.drift.sensors, words.index_of(condition.feature)
+    sensors, j = model.sensors, words.index_of(condition.feature)
     if condition.term or condition.feature not in sensors.corrections(words.feature_names):
         return condition
     said = np.array(box_of(ExpertRule((condition,), _ANY_LABEL), words))[:, j]
@@ -159,7 +159,7 @@ def _as_read(condition: Condition, place: int, model: Model, words: Vocabulary) 
     return range_condition(condition.feature, low, high)
 
 
-def rule_of_box(place: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+def rule_of_box(place: int, model: EditedModel, features: list[str], labels: list[str]) -> ExpertRule:
     """Return the written rule in `place` of `model` as its numbers say, in the units that the sensors read now.
 
     Its columns are called `features` and `labels`.
@@ -167,7 +167,7 @@ def rule_of_box(place: int, model: Model, features: list[str], labels: list[str]
     a = model.written.arrays
     mentioned = np.flatnonzero(~np.isnan(a.shares[place])).tolist()
     named = np.flatnonzero(model.written.named[place]).tolist()
-    low, high = model.drift.sensors.as_read_now(np.stack([a.low[place], a.high[place]]))
+    low, high = model.sensors.as_read_now(np.stack([a.low[place], a.high[place]]))
     return ExpertRule(
         tuple(range_condition(features[j], float(low[j]), float(high[j])) for j in named),
         tuple(Expectation(labels[k], float(a.shares[place, k])) for k in mentioned),
@@ -182,7 +182,7 @@ def range_condition(feature: str, low: float, high: float) -> Condition:
     return Condition(feature, low=low if np.isfinite(low) else None, high=high if np.isfinite(high) else None)
 
 
-def threshold_form(number: int, model: Model, features: list[str], labels: list[str]) -> ExpertRule:
+def threshold_form(number: int, model: EditedModel, features: list[str], labels: list[str]) -> ExpertRule:
     """Return the threshold rule of this `number` of `model` as a person would write it.
 
     `features` and `labels` are the names of the columns. A written rule does not hold for missing values; where the

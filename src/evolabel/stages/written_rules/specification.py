@@ -7,8 +7,7 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
-from evolabel.stages.protocols import Model
-from evolabel.stages.rules.stream_terms import stream_terms
+from evolabel.stages.rules.stream_terms import RulesModel, stream_terms
 from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Condition, ExpertRule
 from evolabel.stages.written_rules.expert_reader import refuse_missing
 from evolabel.streams.cells import TRUTH_VALUES
@@ -43,13 +42,13 @@ class RuleSpec:
     weight: float
 
 
-def spec_of(rule: ExpertRule, model: Model, features: list[str], labels: list[str]) -> RuleSpec:
+def spec_of(rule: ExpertRule, model: RulesModel, features: list[str], labels: list[str]) -> RuleSpec:
     """Return the ranges and the shares of `rule`, whose conditions are resolved.
 
     `features` and `labels` are the names of the columns of `model`. DataError where there is no such feature or label.
     """
     box = np.stack(box_of(rule, stream_terms(model, features)))
-    low, high = model.drift.sensors.as_corrected(box)
+    low, high = model.sensors.as_corrected(box)
     shares = np.full(len(labels), np.nan)
     for expected in rule.expectations:
         if expected.label not in labels:

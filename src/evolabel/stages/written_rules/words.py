@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import one_line
-from evolabel.stages.protocols import Model
+from evolabel._utils.text import one_line, samples
 from evolabel.stages.threshold_rules.path import PathEdge, ThresholdPath
-from evolabel.stages.threshold_rules.words import percent, samples
+from evolabel.stages.threshold_rules.words import percent
+from evolabel.stages.written_rules.edits.journal import EditedModel
 from evolabel.stages.written_rules.rule_forms import written_words
 from evolabel.stages.written_rules.stage import own_shares
 from evolabel.typing import FloatArray
@@ -110,12 +110,12 @@ class WrittenRule(SectionView):
         }
 
 
-def read_written_rules(model: Model, feature_names: list[str], label_names: list[str]) -> list[WrittenRule]:
+def read_written_rules(model: EditedModel, feature_names: list[str], label_names: list[str]) -> list[WrittenRule]:
     """Return the written rules of `model` in their order; its columns are called `feature_names` and `label_names`."""
     if not len(model.written):
         return []
     a, names, own = model.written.arrays, model.trained().rule_names, own_shares(model.written.arrays)
-    low, high = (model.drift.sensors.as_read_now(ends) for ends in (a.low, a.high))
+    low, high = (model.sensors.as_read_now(ends) for ends in (a.low, a.high))
     found = []
     for i, number in enumerate(a.number.tolist()):
         named = np.flatnonzero(model.written.named[i]).tolist()
@@ -144,7 +144,9 @@ def read_written_rules(model: Model, feature_names: list[str], label_names: list
     return found
 
 
-def deciding_rules(model: Model, x: FloatArray, names: tuple[list[str], list[str]]) -> tuple[WrittenRule | None, ...]:
+def deciding_rules(
+    model: EditedModel, x: FloatArray, names: tuple[list[str], list[str]]
+) -> tuple[WrittenRule | None, ...]:
     """Return for each label the written rule of `model` that answers the corrected sample `x`; None where none does.
 
     `names` are those of features and labels. Empty where no rule was written.
@@ -156,7 +158,7 @@ def deciding_rules(model: Model, x: FloatArray, names: tuple[list[str], list[str
     return tuple(views[int(column.argmax())] if column.any() else None for column in answers.T)
 
 
-def edges_to_cross(model: Model, paths: Sequence[ThresholdPath | None]) -> list[tuple[PathEdge, ...]]:
+def edges_to_cross(model: EditedModel, paths: Sequence[ThresholdPath | None]) -> list[tuple[PathEdge, ...]]:
     """Return for each label the edges of its path in `paths` and the ends of all written rules that answer for it."""
     a = model.written.arrays
     of_rule = [

@@ -10,20 +10,20 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from evolabel.core.events import Event, RuleNames
 from evolabel.errors import DataError, StateError
+from evolabel.stages.drift.part import DriftModel
 from evolabel.stages.rules.arrays import RULES
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.threshold_rules.read_trees import TreeModel
 from evolabel.stages.written_rules.arrays import WrittenArrays
+from evolabel.stages.written_rules.stage import WrittenRules
 from evolabel.typing import Arrays, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from evolabel.model.stream_model import StreamModel
 
 ENTRIES_KEPT = 16  # edits that can be undone, one after the other
 LASTING = ("locked", "unlocked", "renamed", "edited")
@@ -113,8 +113,15 @@ class EditEntry:
         return entry
 
 
+class EditedModel(DriftModel, TreeModel, Protocol):
+    """A model as edits change it."""
+
+    written: WrittenRules
+    journal: deque[EditEntry]
+
+
 @contextmanager
-def recorded(model: "StreamModel") -> Iterator[RuleBase]:
+def recorded(model: EditedModel) -> Iterator[RuleBase]:
     """Yield the rule base of `model` to an edit that happens as a whole, and gets an entry, or not at all."""
     base, entries = model.trained(), current_entries(model)
     before = base.contents.copied()
@@ -142,13 +149,13 @@ def recorded(model: "StreamModel") -> Iterator[RuleBase]:
     events.extend(new)
 
 
-def current_entries(model: "StreamModel") -> list[EditEntry]:
+def current_entries(model: EditedModel) -> list[EditEntry]:
     """Return the entries of `model` that can be undone, oldest first; none once something was learned."""
     former = model.journal[-1].former if model.journal else None
     return list(model.journal) if former is not None and former.is_last(model.trained()) else []
 
 
-def undo(model: "StreamModel") -> Event:
+def undo(model: EditedModel) -> Event:
     """Take back the last edit of `model`, bit for bit, and return its event."""
     if not model.journal:
         raise StateError("there is no edit to undo; only edits since samples were last learned are kept")

@@ -6,8 +6,6 @@ learned rule learns nothing, is never merged or removed by learning, and answers
 closed form they would follow the global model, so they are kept.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evolabel.core.events import Event, give_name
@@ -15,15 +13,11 @@ from evolabel.errors import DataError, StateError
 from evolabel.stages.rules.slots import slot_of
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.written_rules.arrays import WrittenArrays, allocate_written
-from evolabel.stages.written_rules.edits.journal import EditEntry, recorded
+from evolabel.stages.written_rules.edits.journal import EditedModel, EditEntry, recorded
 from evolabel.stages.written_rules.specification import RuleSpec
 
-if TYPE_CHECKING:
-    from evolabel.model.stream_model import StreamModel
-    from evolabel.stages.protocols import Model
 
-
-def add_rule(model: "StreamModel", spec: RuleSpec, text: str, name: str, *, in_front_of: int | None = None) -> int:
+def add_rule(model: EditedModel, spec: RuleSpec, text: str, name: str, *, in_front_of: int | None = None) -> int:
     """Put a rule of `spec`, in raw units, behind the other written rules of `model`, and return its number.
 
     `text` is the rule as written, `name` its name or "". `in_front_of` is the rule that was edited, if any, which may
@@ -40,7 +34,7 @@ def add_rule(model: "StreamModel", spec: RuleSpec, text: str, name: str, *, in_f
     return number
 
 
-def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, text: str, name: str) -> int:
+def edit_rule(model: EditedModel, rule: int, spec: RuleSpec, text: str, name: str) -> int:
     """Replace a `rule` of `model` by `spec`, in raw units, and return the number of the rule that has it now.
 
     A written rule keeps number, place and lock; what it has learned is dropped. Other rules follow the data: they stay,
@@ -63,7 +57,7 @@ def edit_rule(model: "StreamModel", rule: int, spec: RuleSpec, text: str, name: 
     return rule
 
 
-def move_rule(model: "StreamModel", rule: int, place: int) -> None:
+def move_rule(model: EditedModel, rule: int, place: int) -> None:
     """Move the written `rule` of `model` to a `place` in the list, counted from 1."""
     written = model.written
     now = written.place_of(rule)
@@ -78,7 +72,7 @@ def move_rule(model: "StreamModel", rule: int, place: int) -> None:
         base.log("moved", rule, None, f"place {place}")
 
 
-def rename_rule(model: "StreamModel", rule: int, name: str) -> None:
+def rename_rule(model: EditedModel, rule: int, name: str) -> None:
     """Set the `name` of a `rule` of `model`; "" removes it."""
     base = model.trained()
     if model.written.place_of(rule) is None:
@@ -89,7 +83,7 @@ def rename_rule(model: "StreamModel", rule: int, name: str) -> None:
         base.log("renamed", rule, None, name)
 
 
-def lock_rule(model: "StreamModel", rule: int) -> None:
+def lock_rule(model: EditedModel, rule: int) -> None:
     """Lock a `rule` of `model`: learning does not change it any more."""
     if _set_lock(model, rule, locked=True):
         return
@@ -102,7 +96,7 @@ def lock_rule(model: "StreamModel", rule: int) -> None:
         base.log("locked", rule, None)
 
 
-def unlock_rule(model: "StreamModel", rule: int) -> None:
+def unlock_rule(model: EditedModel, rule: int) -> None:
     """Unlock a `rule` of `model`.
 
     It learns from the statistics it was locked with; its ridge pulls towards the global model of now. A written rule
@@ -120,7 +114,7 @@ def unlock_rule(model: "StreamModel", rule: int) -> None:
         base.log("unlocked", rule, None)
 
 
-def merge_rules(model: "StreamModel", first: int, second: int) -> int:
+def merge_rules(model: EditedModel, first: int, second: int) -> int:
     """Merge the rules `first` and `second` of `model`, and return the identity kept, that of the better supported."""
     if first == second:
         raise DataError(f"rule {first} cannot be merged with itself; name two rules")
@@ -134,7 +128,7 @@ def merge_rules(model: "StreamModel", first: int, second: int) -> int:
         return base.merge(slot_of_rule(base, first), slot_of_rule(base, second), "merged by hand")
 
 
-def delete_rule(model: "StreamModel", rule: int) -> None:
+def delete_rule(model: EditedModel, rule: int) -> None:
     """Remove a `rule` of `model`, locked or not; what the global model has learned from its samples stays."""
     base, place = model.trained(), model.written.place_of(rule)
     if place is not None:
@@ -151,7 +145,7 @@ def delete_rule(model: "StreamModel", rule: int) -> None:
         base.contents.fit_weights()
 
 
-def take_back(model: "StreamModel", entry: EditEntry) -> Event:
+def take_back(model: EditedModel, entry: EditEntry) -> Event:
     """Take back the edit of `entry` in `model`, whatever was learned since, and return the event of that.
 
     An edited rule has its former contents, text and name again, and keeps its place and its lock; an unlocked one is
@@ -174,7 +168,7 @@ def take_back(model: "StreamModel", entry: EditEntry) -> Event:
     return model.trained().events[-1]
 
 
-def _restore(model: "StreamModel", entry: EditEntry) -> None:
+def _restore(model: EditedModel, entry: EditEntry) -> None:
     """Give the written rule of `entry` its former contents, text and name."""
     written, rule = model.written, entry.rule
     place = written.place_of(rule)
@@ -213,7 +207,7 @@ def _fitted(entry: EditEntry, now: WrittenArrays) -> WrittenArrays:
     return fitted
 
 
-def check_rule(model: "Model", rule: int) -> None:
+def check_rule(model: EditedModel, rule: int) -> None:
     """Raise DataError, with the numbers of all rules of `model`, unless `rule` is one of them."""
     base, written, trees = model.trained(), model.written.arrays.number.tolist(), model.thresholds
     regions = sorted(base.arrays.identity[1 : base.n_rules + 1].tolist())
@@ -225,19 +219,19 @@ def check_rule(model: "Model", rule: int) -> None:
     raise DataError(f"there is no rule {rule}; {', '.join(known)}")
 
 
-def is_threshold_rule(model: "Model", rule: int) -> bool:
+def is_threshold_rule(model: EditedModel, rule: int) -> bool:
     """Return whether `rule` is the number of a threshold rule of `model`."""
     return model.thresholds is not None and rule >= 0 and bool((model.thresholds.arrays.number == rule).any())
 
 
-def region_of(model: "Model", rule: int) -> int:
+def region_of(model: EditedModel, rule: int) -> int:
     """Return the slot of `rule` of `model`; DataError if it is a threshold rule, or if there is no such rule."""
     if is_threshold_rule(model, rule):
         raise DataError(f"rule {rule} is a threshold rule, which follows the data; edit it to write a rule instead")
     return slot_of_rule(model.trained(), rule)
 
 
-def _set_lock(model: "StreamModel", rule: int, *, locked: bool) -> bool:
+def _set_lock(model: EditedModel, rule: int, *, locked: bool) -> bool:
     """Lock or unlock `rule` if it is a written rule of `model`; return whether it is one."""
     place = model.written.place_of(rule)
     if place is None:

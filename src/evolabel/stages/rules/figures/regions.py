@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evolabel._utils.text import samples
 from evolabel._utils.validation import check_number
 from evolabel.errors import DataError
-from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.figure_data import Drawable, FigureData
-from evolabel.explain.figures.planes import Plane, plane_of
-from evolabel.stages.threshold_rules.words import samples
+from evolabel.stages.rules.figures.figure_data import RuleDrawable, RuleFigureData
+from evolabel.stages.rules.figures.planes import Plane, plane_of
 from evolabel.typing import FloatArray, IntArray
+from evolabel.words.figures import canvas
+from evolabel.words.figures.canvas import Axes
 
 _MAX_SAMPLES = 300  # drawn on a map
 _MAIN_COLOURS = (canvas.BLACK, canvas.GREEN, canvas.PINK, canvas.ORANGE, "#8c510a", "#5e3c99")  # of the first rules
@@ -21,7 +21,7 @@ _NAME_BOX = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.4
 
 
 def rule_map(
-    classifier: Drawable,
+    classifier: RuleDrawable,
     features: Sequence[int | str] | None = None,
     *,
     X: object = None,
@@ -71,7 +71,7 @@ def rule_map(
 
 
 def _sample_groups(
-    data: FigureData, X: object, Y: object, label: int | str | None
+    data: RuleFigureData, X: object, Y: object, label: int | str | None
 ) -> list[tuple[FloatArray, str, str, str]]:
     """Return the samples grouped by the values of `label`: rows, marker, colour and legend of each group."""
     rows = data.read_rows(X)

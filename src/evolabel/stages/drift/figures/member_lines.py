@@ -1,10 +1,10 @@
 """`member_weights`: the weights of the slow, the fast and the linear member along the stream, and its shifts."""
 
 from evolabel.errors import DataError
-from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.weight_trace import WeightTrace
-from evolabel.model.label_drift import MEMBERS
+from evolabel.stages.drift.figures.weight_trace import WeightTrace
+from evolabel.stages.drift.label_drift import MEMBERS
+from evolabel.words.figures import canvas
+from evolabel.words.figures.canvas import Axes
 
 _STYLES = dict(zip(MEMBERS, ((canvas.BLACK, "-"), (canvas.BLUE, "--"), (canvas.SKY, "-.")), strict=True))
 _RENEWED = ("", canvas.BLUE, "rules renewed")  # no mark of its own in other figures

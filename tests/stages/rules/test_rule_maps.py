@@ -10,10 +10,10 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.explain import figures
 from evolabel.explain.figures.all_figures import all_figures
-from evolabel.explain.figures.canvas import figure_of
-from evolabel.explain.figures.planes import discriminants, plane_of
 from evolabel.paper.rules.stage import PaperRules
+from evolabel.stages.rules.figures.planes import discriminants, plane_of
 from evolabel.streams import DriftingStream
+from evolabel.words.figures.canvas import figure_of
 
 
 @pytest.mark.parametrize("kind", ["six_rules", "rotated_rules"])

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 
 from evolabel._utils.validation import check_number
 from evolabel.core.events import EDITS, MERGES, Event
-from evolabel.explain.event_words import rule_texts
-from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.figure_data import Drawable, FigureData
+from evolabel.stages.rules.figures.figure_data import RuleDrawable, RuleFigureData
+from evolabel.words.figures import canvas
+from evolabel.words.figures.canvas import Axes
 
 _WIDTH, _WIDTH_WITH_WORDS = 7.4, 10.0  # inches
-_LONGEST = 70  # letters of a threshold rule at its line
 _BEGINNINGS = ("birth", "joined", "added", "rule found")
 _ENDS = ("death", "deleted", "rule gone", "rule dropped")
 
@@ -44,7 +42,7 @@ class Life:
     heir: int | None = None
 
 
-def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes | None" = None) -> "Axes":
+def life_lines(classifier: RuleDrawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes | None" = None) -> "Axes":
     """Draw one line per rule over the samples of the stream, oldest at the top, with marks for its events.
 
     A threshold rule has its words beside its number; one that is gone, as it was at its last event.
@@ -62,7 +60,7 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
     data = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     known = lives(data)
-    words = _threshold_words(data)
+    words = data.words_at_lines()
     first = sorted(known.values(), key=lambda life: (not (life.alive and life.rule in words), life.start - life.end))
     shown = sorted(first[:top], key=lambda life: (life.start, life.rule))
     width = _WIDTH_WITH_WORDS if any(life.rule in words for life in shown) else _WIDTH
@@ -86,16 +84,7 @@ def life_lines(classifier: Drawable, *, top: int = canvas.MAX_SHOWN, ax: "Axes |
     return ax
 
 
-def _threshold_words(data: FigureData) -> dict[int, str]:
-    """Return numbers, labels and conditions of the threshold rules of `data`, as far as they fit at a tick."""
-    texts = {}
-    for number, rule in rule_texts(data.rules.events, data.trees).items():
-        conditions = ", ".join(condition.words() for condition in rule.conditions)
-        texts[number] = canvas.plain(f"{number}: {rule.then()} if {conditions}", _LONGEST)
-    return texts
-
-
-def lives(data: FigureData) -> dict[int, Life]:
+def lives(data: RuleFigureData) -> dict[int, Life]:
     """Return the lives of all rules of `data` that are alive or named in its events, by rule."""
     rules = data.rules
     used = slice(1, rules.n_rules + 1)

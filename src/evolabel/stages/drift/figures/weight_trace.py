@@ -9,7 +9,7 @@ from evolabel._utils.text import first_names
 from evolabel._utils.validation import whole_number
 from evolabel.core.events import SHIFTS, Event
 from evolabel.errors import DataError
-from evolabel.model.label_drift import MEMBERS, LabelDrift
+from evolabel.stages.drift.label_drift import MEMBERS, LabelDrift
 from evolabel.typing import FloatArray
 
 

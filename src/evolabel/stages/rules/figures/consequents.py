@@ -3,13 +3,13 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.explain.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, plain
-from evolabel.explain.figures.figure_data import Drawable
+from evolabel.stages.rules.figures.figure_data import RuleDrawable
 from evolabel.stages.rules.stream_terms import scaled_moments
+from evolabel.words.figures.canvas import MAX_SHOWN, Axes, draw_heat_map, of_all, plain
 
 
 def consequent_map(
-    classifier: Drawable, rule: int | None = None, *, top: int = MAX_SHOWN, ax: "Axes | None" = None
+    classifier: RuleDrawable, rule: int | None = None, *, top: int = MAX_SHOWN, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the weights of one rule, or of the global model, as colours: labels by features, without the intercept.
 
@@ -28,7 +28,7 @@ def consequent_map(
     data = classifier.figure_data()
     check_number("top", top, 1, whole=True)
     slot = 0 if rule is None else data.slot(rule)
-    weights = data.model.drift.weights(slot)[:-1].T
+    weights = data.weights(slot)[:-1].T
     effect = np.abs(weights) * scaled_moments(data.model)[1]
     labels = np.sort(np.argsort(-effect.max(axis=1), kind="stable")[:top])
     features = np.argsort(-effect[labels].max(axis=0), kind="stable")[:top]

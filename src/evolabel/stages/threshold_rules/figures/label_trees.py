@@ -4,11 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.figure_data import Drawable
+from evolabel._utils.text import samples
 from evolabel.stages.threshold_rules.drawn_tree import DrawnNode, drawn_tree
-from evolabel.stages.threshold_rules.words import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, samples, weight_text
+from evolabel.stages.threshold_rules.figures.figure_data import TreeDrawable
+from evolabel.stages.threshold_rules.words import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, weight_text
+from evolabel.words.figures import canvas
+from evolabel.words.figures.canvas import Axes
 
 _STEP = 2.3  # inches from a question to the next
 _ROW = 0.42  # inches from a rule to the next
@@ -18,7 +19,7 @@ _BRANCH = "#c9d3dc"
 _THICKEST, _THINNEST = 5.0, 0.7  # points of a branch
 
 
-def threshold_tree(classifier: Drawable, label: int | str | None = None, *, ax: "Axes | None" = None) -> "Axes":
+def threshold_tree(classifier: TreeDrawable, label: int | str | None = None, *, ax: "Axes | None" = None) -> "Axes":
     """Draw the tree of a label: its questions, and at the right its rules with their shares and numbers of samples.
 
     Questions have the edge and its uncertainty. A branch is the wider, the more samples go through it; a rule is the

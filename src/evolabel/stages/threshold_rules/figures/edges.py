@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel._utils.text import counted
-from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.figure_data import Drawable, FigureData
+from evolabel.stages.threshold_rules.figures.figure_data import TreeDrawable, TreeFigureData
 from evolabel.stages.threshold_rules.leaves import ring_rows
 from evolabel.stages.threshold_rules.read_trees import TreeReader
 from evolabel.stages.threshold_rules.words import LabelRules, edge_text
 from evolabel.typing import FloatArray
+from evolabel.words.figures import canvas
+from evolabel.words.figures.canvas import Axes
 
 _N_BINS = 40
 _SHOWN_VALUES = (0.005, 0.995)  # quantiles of the values that are shown
@@ -27,7 +27,11 @@ class PlacedEdge(NamedTuple):
 
 
 def feature_edges(
-    classifier: Drawable, feature: int | str | None = None, label: int | str | None = None, *, ax: "Axes | None" = None
+    classifier: TreeDrawable,
+    feature: int | str | None = None,
+    label: int | str | None = None,
+    *,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw the values of a feature in recent rows, with and without a label, and the edges of its threshold rules.
 
@@ -93,7 +97,9 @@ def recent_values(trees: TreeReader, k: int, j: int) -> tuple[FloatArray, FloatA
     return values[positive], values[~positive]
 
 
-def _draw_values(ax: "Axes", data: FigureData, trees: TreeReader, *, k: int, j: int, edges: list[PlacedEdge]) -> None:
+def _draw_values(
+    ax: "Axes", data: TreeFigureData, trees: TreeReader, *, k: int, j: int, edges: list[PlacedEdge]
+) -> None:
     """Draw histograms of feature `j` in the rows with and without the label of tree `k`, as wide as all `edges` are."""
     groups = recent_values(trees, k, j)
     known = np.concatenate(groups)

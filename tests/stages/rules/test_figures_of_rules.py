@@ -9,10 +9,10 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.events import Event
 from evolabel.errors import DataError
 from evolabel.explain import figures
-from evolabel.explain.figures.canvas import MAX_SHOWN
 from evolabel.explain.figures.correlations import LabelMoments, correlations, pooled
-from evolabel.explain.figures.lives import Life, lives
-from evolabel.explain.figures.memberships import gaussian
+from evolabel.stages.rules.figures.lives import Life, lives
+from evolabel.stages.rules.figures.memberships import gaussian
+from evolabel.words.figures.canvas import MAX_SHOWN
 
 
 def test_membership_functions_are_gaussians_in_scores(six_rules):

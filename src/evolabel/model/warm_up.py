@@ -1,28 +1,42 @@
 """Cold start: the first samples of a stream without an initial batch are kept until there are enough for one."""
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
+from evolabel.core.array_checks import HEAVIEST
 from evolabel.core.rows import Batch
+from evolabel.core.schema import Schema, array, new_entries, stream_sizes
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.typing import FloatArray
-
-# Arrays with one entry per sample kept.
-PER_SAMPLE = ("X", "Y", "weights", "confidences", "numbers")
+from evolabel.typing import FloatArray, IntArray
 
 
-class WarmUp:
+class WarmUpArrays:
+    """The samples that are kept."""
+
+    X: Annotated[FloatArray, array("row", "feature", start=np.nan, missing=True)]
+    """Raw features."""
+    Y: Annotated[FloatArray, array("row", "label", start=np.nan, low=0.0, high=1.0, missing=True)]
+    """Labels: 0, 1, NaN (not annotated)."""
+    weights: Annotated[FloatArray, array("row", high=HEAVIEST, positive=True)]
+    """Weights of the samples."""
+    confidences: Annotated[FloatArray, array("row", "label", start=1.0, low=0.0, high=1.0)]
+    """Confidence of each label."""
+    numbers: Annotated[IntArray, array("row", low=1)]
+    """Numbers of the samples in the stream."""
+
+
+WARM_UP_ARRAYS = Schema(WarmUpArrays)
+
+
+class WarmUp(WarmUpArrays):
     """A small buffer of annotated samples with their numbers in the stream, and the priors that answer meanwhile."""
 
     def __init__(self, n_features: int, n_labels: int, size: int) -> None:
-        self.X = np.empty((size, n_features))
-        self.Y = np.empty((size, n_labels))
-        self.weights = np.empty(size)
-        self.confidences = np.empty((size, n_labels))
-        self.numbers = np.empty(size, np.int64)
+        vars(self).update(WARM_UP_ARRAYS.new(stream_sizes(n_features, n_labels, row=size)))
         self.filled = 0
         self.n_seen = 0
         self.passed = 0
@@ -59,9 +73,8 @@ class WarmUp:
     def forget_oldest(self, count: int) -> None:
         """Drop the first `count` samples."""
         kept = slice(count, self.filled)
-        for name in PER_SAMPLE:
-            array = getattr(self, name)
-            array[: self.filled - count] = array[kept].copy()
+        for each in WARM_UP_ARRAYS.arrays_of(self).values():
+            each[: self.filled - count] = each[kept].copy()
         self.filled -= count
 
     def priors(self) -> FloatArray:
@@ -78,9 +91,14 @@ class WarmUp:
 
     def grow_labels(self, n_labels: int, *, absent: bool) -> None:
         """Add labels up to `n_labels`; the samples kept do not carry them (`absent`), or were not annotated."""
-        extra = n_labels - self.Y.shape[1]
-        self.Y = np.hstack([self.Y, np.full((len(self.Y), extra), 0.0 if absent else np.nan)])
-        self.confidences = np.hstack([self.confidences, np.ones((len(self.Y), extra))])
+        known = self.Y.shape[1]
+        vars(self).update(WARM_UP_ARRAYS.moved(self, {"label": new_entries(known, n_labels)}))
+        if absent:
+            self.Y[:, known:] = 0.0
+
+    def grow_features(self, n_features: int) -> None:
+        """Add features up to `n_features`, which the samples kept have missed."""
+        vars(self).update(WARM_UP_ARRAYS.moved(self, {"feature": new_entries(self.X.shape[1], n_features)}))
 
 
 def renumber(rules: RuleBase, drift: NoDrift, buffer: WarmUp) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.linalg import eigh
 
 from evolabel.errors import DataError
-from evolabel.explain.figures.canvas import plain, short
-from evolabel.explain.figures.figure_data import FigureData
+from evolabel.stages.rules.figures.figure_data import RuleFigureData
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.stream_terms import readings
 from evolabel.typing import FloatArray
+from evolabel.words.figures.canvas import plain, short
 
 _N_OUTLINE = 49  # points on the outline of a rule
 _N_NAMED = 3  # features that a discriminant is named after
@@ -30,7 +30,7 @@ class Plane:
     `data` holds the model, `names` are the labels of the axes.
     """
 
-    data: FigureData
+    data: RuleFigureData
     V: FloatArray
     origin: FloatArray
     names: tuple[str, str]
@@ -61,7 +61,7 @@ class Plane:
         return readings(self.data.model, Z)[:, self.features]
 
 
-def plane_of(data: FigureData, features: Sequence[int | str] | None) -> Plane:
+def plane_of(data: RuleFigureData, features: Sequence[int | str] | None) -> Plane:
     """Return the plane of two `features` of `data`, or of its two best discriminants if `features` is None."""
     if features is None:
         need_two_features(data)
@@ -75,7 +75,7 @@ def plane_of(data: FigureData, features: Sequence[int | str] | None) -> Plane:
     return Plane(data, V, np.zeros(len(V)), names, (first, second))
 
 
-def feature_pair(data: FigureData, features: Sequence[int | str]) -> tuple[int, int]:
+def feature_pair(data: RuleFigureData, features: Sequence[int | str]) -> tuple[int, int]:
     """Return the column numbers of two different `features` of `data`, given as names or column numbers."""
     if isinstance(features, str) or len(features) != 2 or features[0] == features[1]:
         raise DataError(f"features={features!r} is no pair; give the names or column numbers of two different features")
@@ -83,7 +83,7 @@ def feature_pair(data: FigureData, features: Sequence[int | str]) -> tuple[int, 
     return first, second
 
 
-def need_two_features(data: FigureData) -> None:
+def need_two_features(data: RuleFigureData) -> None:
     """Raise DataError if the model of `data` has only one feature."""
     if data.model.n_features < 2:
         raise DataError("the model has one feature only, and a map needs two; draw its membership functions instead")

@@ -3,11 +3,11 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.explain.figures import canvas
-from evolabel.explain.figures.canvas import Axes
-from evolabel.explain.figures.figure_data import Drawable, FigureData
+from evolabel.stages.rules.figures.figure_data import RuleDrawable, RuleFigureData
 from evolabel.stages.rules.stream_terms import scaled_moments, stream_terms
 from evolabel.typing import FloatArray, IntArray
+from evolabel.words.figures import canvas
+from evolabel.words.figures.canvas import Axes
 from evolabel.words.terms import TERMS
 
 _N_COLOURED = 6  # rules with a colour; the others are grey
@@ -16,7 +16,7 @@ _MARGIN = 0.15  # of the range of all terms, beyond its ends
 
 
 def membership_functions(
-    classifier: Drawable, feature: int | str | None = None, *, top: int = canvas.MAX_SHOWN, ax: "Axes | None" = None
+    classifier: RuleDrawable, feature: int | str | None = None, *, top: int = canvas.MAX_SHOWN, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the Gaussians of the rules along one feature in its units, before bands for the terms of the feature.
 
@@ -62,7 +62,7 @@ def membership_functions(
     return ax
 
 
-def gaussian(data: FigureData, slot: int, j: int, values: FloatArray) -> FloatArray:
+def gaussian(data: RuleFigureData, slot: int, j: int, values: FloatArray) -> FloatArray:
     """Return the memberships of `values` of feature `j` in the rule of `slot`, by this feature alone.
 
     They are 1 at the centre and 0.61 at one spread; `data` holds the model. Values are in the units of
@@ -70,12 +70,12 @@ def gaussian(data: FigureData, slot: int, j: int, values: FloatArray) -> FloatAr
     """
     X = np.full((len(values), data.model.n_features), np.nan)
     X[:, j] = values
-    z = data.scaler.transform(data.model.drift.sensors.as_corrected(X))[:, j]
+    z = data.scaler.transform(data.model.sensors.as_corrected(X))[:, j]
     variance = data.rules.shape(slot).covariance[j, j]
     return np.asarray(np.exp(-0.5 * (z - data.rules.arrays.c[slot, j]) ** 2 / variance))
 
 
-def _most_distinctive(data: FigureData, j: int) -> IntArray:
+def _most_distinctive(data: RuleFigureData, j: int) -> IntArray:
     """Return the slots by |c - mean| / spread * sqrt(k), the largest first."""
     a, used = data.rules.arrays, slice(1, data.rules.n_rules + 1)
     apart = np.abs(a.c[used, j] - scaled_moments(data.model)[0][j]) * np.sqrt(a.inv[used, j] * a.k[used])

@@ -8,7 +8,7 @@ from written_trees import PUMP, trees
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.explain import figures
-from evolabel.explain.event_words import noted_rule, with_rule_words
+from evolabel.stages.threshold_rules.event_words import noted_rule, with_rule_words
 from evolabel.stages.threshold_rules.leaves import read_leaves
 from evolabel.stages.threshold_rules.read_trees import TreeReader
 from evolabel.stages.threshold_rules.rule_notes import rule_note

@@ -7,8 +7,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.events import Event
 from evolabel.errors import DataError, NotTrainedError, ParameterError
 from evolabel.explain import figures
-from evolabel.explain.figures.canvas import new_axes
-from evolabel.model.label_drift import LabelDrift
+from evolabel.stages.drift.label_drift import LabelDrift
+from evolabel.words.figures.canvas import new_axes
 
 
 class Scripted:
