@@ -110,7 +110,7 @@ class PaperClassifier(EvolvingFuzzyClassifier):
     See Also
     --------
     EvolvingFuzzyClassifier : the classifier for use, with the attributes and methods of this one.
-    evolabel.tuning.PaperGridSearch : `vigilance`, `alpha` and `beta` by cross-validation, as the paper tunes them.
+    evolabel.paper.PaperGridSearch : `vigilance`, `alpha` and `beta` by cross-validation, as the paper tunes them.
 
     References
     ----------
