@@ -30,6 +30,7 @@ from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.core.options import Options, option_names
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
+from evolabel.model.pipeline import prototypes
 from evolabel.model.start.first_model import FEWEST_ROWS
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.feedback.stage import ErrorFeedback
@@ -171,7 +172,8 @@ class ClassifierInner:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
         self.check_memory(n_features, n_labels)
         options = self.options()
-        return self.model_class(n_features, n_labels, options, exclusive=exclusive, watchers=[ErrorFeedback()])
+        kind: dict[str, Any] = {"exclusive": exclusive, "stages": prototypes(self.classifier.stages)}
+        return self.model_class(n_features, n_labels, options, watchers=[ErrorFeedback()], **kind)
 
     def check_memory(self, n_features: int, n_labels: int, options: Options | None = None) -> None:
         """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""

@@ -28,6 +28,8 @@ def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
         missing = np.full((len(model.warm_up.X), len(shown)), np.nan)
         model.warm_up.X = np.hstack([model.warm_up.X, missing])
         model.n_features += len(shown)
+        for stage in model.own_stages:
+            stage.change_features(np.arange(model.n_features - len(shown)), model.n_features)
         model.ranges = no_ranges(model.n_features)
         return
     assert model.scaler is not None
@@ -75,5 +77,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     model.ranges = moved_ranges(model.ranges, kept, p)
     if model.thresholds is not None:
         model.thresholds.change_features(kept, p, changed)
+    for stage in model.own_stages:
+        stage.change_features(kept, p)
     model.written.change_features(kept, p, changed)
     model.journal.clear()

@@ -8,7 +8,7 @@ import copy
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -32,6 +32,7 @@ from evolabel.model.start.first_model import FEWEST_ROWS, FirstModel
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import Drift, NoDrift
+from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.protocols import Watcher
 from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
@@ -71,6 +72,8 @@ class StreamModel:
         Whether the labels are classes, of which one is true.
     watchers : sequence of Watcher
         Refiners that learn from the batch phase only; their user copies them.
+    stages : sequence of OwnStage
+        Prototypes of the stages of a user, by `pipeline.prototypes`.
     """
 
     rule_kind: ClassVar[RuleKind] = RuleKind()
@@ -84,6 +87,7 @@ class StreamModel:
         warming: bool = True,
         exclusive: bool = False,
         watchers: Sequence[Watcher] = (),
+        stages: Sequence[Any] = (),
     ) -> None:
         self.options = options
         self.n_features = n_features
@@ -94,12 +98,13 @@ class StreamModel:
         self.rules: RuleBase | None = None
         self._drift: NoDrift | None = None
         self.thresholds: ThresholdRules | None = None
+        self.own_stages = [CheckedStage(stage, n_features, n_labels, exclusive=exclusive) for stage in stages]
         self.written = WrittenRules(n_features, n_labels, exclusive=exclusive)
         self.exclusive = exclusive
         self.calibration = Calibration(n_labels, exclusive=exclusive)
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
-        self.is_plain = self.decisions is None  # learning a row changes the rules only
+        self.is_plain = self.decisions is None and not self.own_stages  # learning a row changes the rules only
         self.watchers = tuple(watchers)
         self.ranges = no_ranges(n_features)  # of the values seen (`model.loops.ranges`)
         self.n_answers = np.zeros(n_labels)  # answers per label so far, the initial batch included
@@ -192,10 +197,6 @@ class StreamModel:
         those of the quadratic forms t.
         """
         return answer_few_rows(self, X, W, moments)
-
-    def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
-        """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""
-        return pipeline.refined_parts(self, read, outputs)
 
     def calibrator(self) -> Calibration:
         """Return the calibration of the outputs: this model's, or during the warm-up that of the first rows."""
@@ -373,7 +374,8 @@ class StreamModel:
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""
         sizes, watchers = (self.n_features, self.n_labels), copy.deepcopy(self.watchers)
-        ready = type(self)(*sizes, self.options, exclusive=self.exclusive, watchers=watchers)
+        kind: dict[str, Any] = {"exclusive": self.exclusive, "stages": [each.prototype for each in self.own_stages]}
+        ready = type(self)(*sizes, self.options, watchers=watchers, **kind)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), ready.drift, buffer)
         vars(self).update(vars(ready))
@@ -389,6 +391,8 @@ class StreamModel:
                 self.thresholds.grow_labels(n_labels)
         if self.decisions is not None:
             self.decisions.grow_labels(n_labels)
+        for stage in self.own_stages:
+            stage.grow_labels(n_labels)
         self.written.grow_labels(n_labels)
         self.calibration.grow_labels(n_labels)
         self.n_answers = np.pad(self.n_answers, (0, n_labels - self.n_labels))

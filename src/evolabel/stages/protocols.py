@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evolabel.stages.calibration.stage import Calibration
     from evolabel.stages.decisions.stage import Decisions
     from evolabel.stages.drift.stage import NoDrift
+    from evolabel.stages.own.stage import CheckedStage
     from evolabel.stages.rules.arrays import Settings
     from evolabel.stages.rules.stage import RuleBase
     from evolabel.stages.rules.weights import Moments
@@ -55,6 +56,7 @@ class Model(Protocol):
     scaler: "Scaler | None"
     rules: "RuleBase | None"
     thresholds: "ThresholdRules | None"
+    own_stages: "list[CheckedStage]"
     written: "WrittenRules"
     warm_up: "WarmUp | None"
     decisions: "Decisions | None"
@@ -97,9 +99,6 @@ class Model(Protocol):
 
     def answer_few(self, X: FloatArray, W: FloatArray = ..., moments: "Moments" = ...) -> "FewAnswers":
         """Return the answers to few raw rows `X`, by the weights `W` unless they are empty, and their forms."""
-
-    def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
-        """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""
 
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (K,)."""

@@ -49,6 +49,10 @@ class FigureData:
         assert self.model.scaler is not None
         return self.model.scaler
 
+    def scaled(self, X: FloatArray) -> FloatArray:
+        """Return the scores of the values `X`, (n, p), which sensors that have moved read now."""
+        return self.scaler.transform(self.model.drift.sensors.as_corrected(X))
+
     @property
     def trees(self) -> TreeReader | None:
         """The trees of threshold rules; None where the model has none."""

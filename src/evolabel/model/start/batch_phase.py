@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from evolabel.core.rows import Batch, Rows
+from evolabel.core.rows import Batch
 from evolabel.engine.bounds import count_answers
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, StateError
+from evolabel.model import pipeline
 from evolabel.model.label_drift import restart_alarms
 from evolabel.model.seen_ranges import batch_ranges
 from evolabel.model.start.first_probabilities import start_calibration
@@ -70,8 +71,7 @@ def fit_statistics(model: "StreamModel", batch: Batch, *, in_order: bool = True)
     model.rule_kind.fit_consequents(rules, scaled)
     _check_outputs(model, scaled)
     model.drift.sensors.leave_out_steady(batch.X)
-    if model.thresholds is not None:
-        model.thresholds.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs))
+    pipeline.learn_initial(model, batch._replace(outputs=outputs))
     calibrated = start_calibration(model, scaled.rows(taught), left_out)
     model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
@@ -92,6 +92,7 @@ def initialise(model: "StreamModel", batch: Batch) -> None:
     model.local_ridge = options.first_local_ridge
     model.start_rules(model.scaler, model.settings())
     model.thresholds = model.new_thresholds()
+    model.own_stages = [stage.empty_like() for stage in model.own_stages]
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
     model.warm_up = None
     model.journal.clear()
