@@ -1,18 +1,23 @@
 """Public checks pass what is right, and name what is broken."""
 
+import copy
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from choices import all_but, first_quick, only_quick
+from choices import all_but, examples, first_quick, only_quick
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import CRITERIA, SELECTORS, Criterion, FirstCome, register
 from evolabel.checks import check_criterion, check_learner, check_selector, check_stage
 from evolabel.learners import make_learner
+from evolabel.stages import OwnStage, Schema, StagePart, array
+from evolabel.typing import FloatArray
 
 BUILT_IN = [name for name, kind in CRITERIA.items() if kind.__module__.startswith("evolabel.")]
 
@@ -216,55 +221,57 @@ def test_things_that_are_no_learners_are_refused():
 # ---------------------------------------------------------------------- members
 
 
-class StageShares:
-    """A part of the share of each label so far, one row after the other: the smallest stage that passes."""
+class Counts(NamedTuple):
+    on: Annotated[FloatArray, array("label")]
+    n: Annotated[FloatArray, array("label")]
 
-    name, rows_at_once = "shares", 1
 
-    def __init__(self):
-        self.on, self.n = np.zeros(3), np.ones(3)
+class StageShares(OwnStage):
+    """Half of the answer is the share of each label so far: a small stage that passes."""
+
+    name, schema = "shares", Schema(Counts)
 
     def answer(self, rows):
-        rows.outputs[:] = 0.5 * rows.outputs + 0.5 * self.on / self.n
+        rows.outputs[:] = 0.5 * rows.outputs + 0.5 * self.arrays.on / (1.0 + self.arrays.n)
 
-    def learn_row(self, y, weight):
-        self.on += np.nan_to_num(y)
-        self.n += ~np.isnan(y)
+    def learn_row(self, row, log):
+        self.arrays.on[:] += np.nan_to_num(row.Y[0])
+        self.arrays.n[:] += ~np.isnan(row.Y[0])
 
-    def learn(self, rows, log=None):
-        for i, y in enumerate(rows.Y):
-            rows.outputs[i] = 0.5 * rows.outputs[i] + 0.5 * self.on / self.n
-            self.learn_row(y, rows.weights[i])
+    def merge(self, other, labels):
+        for mine, theirs in zip(self.arrays, self.placed(other, labels), strict=True):
+            mine += theirs
 
 
 class Spoilt(StageShares):
-    def learn_row(self, y, weight):
-        self.on += y
+    def learn_row(self, row, log):
+        self.arrays.on[:] += row.Y[0]
 
 
 class CountingAnswers(StageShares):
     def answer(self, rows):
-        self.n += 1.0
+        self.arrays.n[:] += 1.0
         super().answer(rows)
 
 
 class Cheating(StageShares):
     def answer(self, rows):
         super().answer(rows)
-        rows.outputs += 0.1 * np.nan_to_num(rows.Y)
+        if len(rows.Y):
+            rows.outputs += 0.1 * np.nan_to_num(rows.Y)
 
 
 class Mean(StageShares):
-    def learn(self, rows, log=None):
+    def learn(self, rows, log):
         self.answer(rows)
-        self.on += np.nan_to_num(rows.Y).mean(axis=0)
+        self.arrays.on[:] += np.nan_to_num(rows.Y).mean(axis=0)
 
 
 class LearningFirst(StageShares):
-    def learn(self, rows, log=None):
-        for i, y in enumerate(rows.Y):
-            self.learn_row(y, rows.weights[i])
-            rows.outputs[i] = 0.5 * rows.outputs[i] + 0.5 * self.on / self.n
+    def learn(self, rows, log):
+        for row in rows.each():
+            self.learn_row(row, log)
+            self.answer(row)
 
 
 class Centred(StageShares):
@@ -274,15 +281,118 @@ class Centred(StageShares):
 
 
 class OverwritingRows(StageShares):
-    def learn(self, rows, log=None):
-        super().learn(rows)
+    def learn(self, rows, log):
+        super().learn(rows, log)
         rows.weights[:] = 0.0
 
 
 class Drawing(StageShares):
-    def learn_row(self, y, weight):
-        super().learn_row(y, weight)
-        self.on += np.random.default_rng().random()
+    def learn_row(self, row, log):
+        super().learn_row(row, log)
+        self.arrays.on[:] += np.random.default_rng().random()
+
+
+class OtherParts(StageShares):
+    def explain(self, rows):
+        part = super().explain(rows)
+        return StagePart(2.0 * part.added)
+
+
+class LearningParts(StageShares):
+    def explain(self, rows):
+        part = super().explain(rows)
+        self.arrays.n[:] += 1.0
+        return part
+
+
+class SharedState(StageShares):
+    memory: ClassVar[list[int]] = [0]
+
+    def answer(self, rows):
+        super().answer(rows)
+        rows.outputs += self.memory[0]
+
+    def learn_row(self, row, log):
+        super().learn_row(row, log)
+        self.memory[0] += 1
+
+
+class ShallowCopies(StageShares):
+    def __deepcopy__(self, memo):
+        return copy.copy(self)
+
+
+class Forgetful(StageShares):
+    learned = 0
+
+    def answer(self, rows):
+        super().answer(rows)
+        rows.outputs += 0.1 * self.learned
+
+    def learn_row(self, row, log):
+        super().learn_row(row, log)
+        self.learned += 1
+
+
+class FixedWidth(StageShares):
+    def learn_row(self, row, log):
+        self.start = getattr(self, "start", len(row.Y[0]))
+        self.arrays.on[: self.start] += np.nan_to_num(row.Y[0]) @ np.eye(len(row.Y[0]), self.start)
+        self.arrays.n[:] += np.ones(self.start)
+
+
+class FixedFeatures(OwnStage):
+    """Its weights have as many features as the first row that was learned."""
+
+    class Weights(NamedTuple):
+        w: Annotated[FloatArray, array("feature")]
+
+    name, schema, width = "weights", Schema(Weights), 0
+
+    def answer(self, rows):
+        rows.outputs += (np.nan_to_num(rows.read) @ self.arrays.w)[:, None]
+
+    def learn_row(self, row, log):
+        self.width = self.width or row.read.shape[1]
+        self.arrays.w[:] += 1e-3 * np.nan_to_num(row.read[0]).reshape(self.width)
+
+
+class MergedInOrder(StageShares):
+    def merge(self, other, labels):
+        for mine, theirs in zip(self.arrays, other.arrays, strict=True):
+            mine += theirs
+
+
+class MergedTwice(StageShares):
+    def merge(self, other, labels):
+        super().merge(other, labels)
+        self.arrays.n[:] += 1.0
+
+
+class TakingAll(StageShares):
+    def merge(self, other, labels):
+        super().merge(other, labels)
+        other.arrays.n[:] = 0.0
+
+
+class MeanOverRows(StageShares):
+    def sums(self, rows):
+        return {"Y": np.nan_to_num(rows.Y).mean(axis=0)}
+
+
+class Unstorable(StageShares):
+    """Its counts grow beyond what a file may hold."""
+
+    def learn_row(self, row, log):
+        super().learn_row(row, log)
+        self.arrays.n[:] = 1e200
+
+
+class NoAxis(StageShares):
+    class Hours(NamedTuple):
+        on: Annotated[FloatArray, array("label", "hour")]
+
+    schema = Schema(Hours)
 
 
 BROKEN_STAGES = {
@@ -294,6 +404,19 @@ BROKEN_STAGES = {
     Centred: "learn changes outputs otherwise|answer of many rows differs",
     OverwritingRows: "writes into weights of its rows",
     Drawing: "changes the object|twice give other outputs",
+    SharedState: "a copy that learns changes the answers of the stage",
+    ShallowCopies: "a copy that learns changes the (answers|arrays) of the stage",
+    OtherParts: "explain returns something else than answer adds",
+    LearningParts: "explain changes the arrays",
+    Forgetful: "a stage with the stored arrays gives other outputs",
+    FixedWidth: "after a label has come raised",
+    FixedFeatures: "after a feature has come raised",
+    MergedInOrder: "merge mixes up the labels",
+    MergedTwice: "with a stage that has learned nothing changes the outputs",
+    TakingAll: "merge changes the other stage",
+    MeanOverRows: "sums of all rows are not those of their parts",
+    Unstorable: "in a classifier raised ModelWriteError",
+    NoAxis: "as a stage of a classifier raised ParameterError: .*axis 'hour'",
 }
 
 
@@ -301,10 +424,18 @@ def test_a_small_stage_passes():
     check_stage(StageShares())
 
 
+@settings(max_examples=examples(5), deadline=None)
+@given(p=st.integers(1, 6), K=st.integers(1, 4))
+def test_a_small_stage_passes_whatever_the_widths(p, K):
+    check_stage(StageShares(), n_features=p, n_labels=K)
+
+
 @pytest.mark.parametrize("broken", BROKEN_STAGES)
-def test_what_is_broken_in_a_stage_is_named(broken):
+@settings(max_examples=examples(5), deadline=None)
+@given(p=st.integers(2, 6), K=st.integers(2, 4))
+def test_what_is_broken_in_a_stage_is_named(broken, p, K):
     with pytest.raises(AssertionError, match=f"{broken.__name__}.*({BROKEN_STAGES[broken]})"):
-        check_stage(broken())
+        check_stage(broken(), n_features=p, n_labels=K)
 
 
 # ---------------------------------------------------------------------- criteria

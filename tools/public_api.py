@@ -31,6 +31,7 @@ PACKAGES = (
     "evolabel.paper",
     "evolabel.paper.reproduce",
     "evolabel.report",
+    "evolabel.stages",
     "evolabel.streams",
     "evolabel.tuning",
 )

@@ -32,6 +32,10 @@ class StateError(EvolabelError, RuntimeError):
     """The call is not possible in the present state of the model."""
 
 
+class StageError(EvolabelError, RuntimeError):
+    """A stage of a user has failed or broken a rule; the message names it and the method. The model is unchanged."""
+
+
 class OutOfMemoryError(EvolabelError, MemoryError):
     """The model would need more memory than there is; raised before anything is allocated."""
 

@@ -1,14 +1,34 @@
 """Every parameter refuses values outside its range, by name, when training starts."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import ParameterError
 from evolabel.paper import PaperClassifier
+from evolabel.stages import OwnStage, Schema
 
 CLASSES = (EvolvingFuzzyClassifier, PaperClassifier)
 X, Y = np.arange(12.0).reshape(6, 2) % 5.0, np.array([[0, 1]] * 3 + [[1, 0]] * 3)
+
+
+class Nothing(NamedTuple):
+    """No arrays."""
+
+
+class Silent(OwnStage):
+    """Changes nothing."""
+
+    name, schema = "silent", Schema(Nothing)
+
+    def answer(self, rows):
+        pass
+
+    def learn_row(self, row, log):
+        pass
+
 
 NO_NUMBERS = ["many", None, np.nan, np.inf, -np.inf, [1.0], True]
 
@@ -45,6 +65,7 @@ BAD_VALUES = {
     "optimise": ["f2", None, 1],
     "class_weight": ["even", 2.0, {}, {"label0": 0.0}, {"label0": "much"}, {"label0": np.nan}, {(1, 2): 1.0}, [1.0]],
     "threshold": [-0.1, 1.1, *NO_NUMBERS],
+    "stages": [3, "mean", None, OwnStage(), [3], [OwnStage], [OwnStage()], (Silent(), Silent())],
 }
 
 GOOD_VALUES = {
@@ -80,6 +101,7 @@ GOOD_VALUES = {
     "optimise": ["accuracy", "balanced", "macro_f1", "micro_f1", "subset_accuracy"],
     "class_weight": [None, "balanced", {"label0": 20}, {"label0": np.float32(0.5), "label1": 2}],
     "threshold": [0, 1, 0.25, np.float32(0.5)],
+    "stages": [[], (), [Silent()], (Silent(),)],
 }
 
 

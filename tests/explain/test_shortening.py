@@ -11,7 +11,7 @@ from evolabel.explain.shortening import (
     labels_on,
     local_outputs,
     measure_fidelity,
-    mixed_outputs,
+    outputs_of_rules,
     prefix_distances,
     rank_features,
     reference_rows,
@@ -38,7 +38,7 @@ def rows(model):
 
 def outputs(model, rows, length):
     distances = prefix_distances(model, rows, rank_features(model, rows))[:, :, length - 1]
-    return mixed_outputs(model, distances, local_outputs(model, rows))
+    return outputs_of_rules(model, distances, local_outputs(model, rows))
 
 
 def of_rules(model, rows):

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from evolabel._utils.interrupts import deliver
+from evolabel._utils.rollback import put_back_on
 from evolabel._utils.text import first_names
 from evolabel._utils.validation import check_function, check_number, whole_number
 from evolabel.active.answers.annotators import AnnotatorPool
@@ -26,7 +28,7 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier, OnEvent
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
-from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
+from evolabel.errors import DataError, DataTypeError, ParameterError, StageError, StateError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import restart_alarms
 from evolabel.model.protocols import Model
@@ -478,11 +480,14 @@ class ActiveLearner:
         save_learner(self, path)
 
     @classmethod
-    def load(cls, path: "str | PathLike[str]") -> Self:
-        """The learner that `save` has written to `path`; it continues with the same bits (`next_query` to rounding)."""
+    def load(cls, path: "str | PathLike[str]", *, stages: Sequence[Any] = ()) -> Self:
+        """The learner that `save` has written to `path`; it continues with the same bits (`next_query` to rounding).
+
+        Files hold no code: if its classifier has stages of your own, pass them as the parameter `stages` was.
+        """
         from evolabel.active.storage import load_learner
 
-        return load_learner(cls, path)
+        return load_learner(cls, path, stages)
 
     @exclusive
     def to_bytes(self) -> bytes:
@@ -493,11 +498,11 @@ class ActiveLearner:
         return learner_bytes(self)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """The learner in `data`, which `to_bytes` has made; ModelFileError if they are damaged."""
+    def from_bytes(cls, data: bytes, *, stages: Sequence[Any] = ()) -> Self:
+        """The learner in `data`, which `to_bytes` has made; ModelFileError if they are damaged. `stages`: as `load`."""
         from evolabel.active.storage import learner_from_bytes
 
-        return learner_from_bytes(cls, data)
+        return learner_from_bytes(cls, data, stages)
 
     @exclusive
     def checksum(self) -> str:
@@ -532,6 +537,11 @@ class ActiveLearner:
         self._check_own(model, query)
         if is_empty(query.x):
             return  # neither counted nor learned
+        with put_back_on(StageError, self, query) if model.own_stages else nullcontext():
+            self._count_and_learn(model, query, y, annotator)
+
+    def _count_and_learn(self, model: Model, query: Query, y: object, annotator: str | Sequence[str] | None) -> None:
+        """Count the sample of `query`, unless it is counted, and train on the answer `y` of an `annotator`, if any."""
         answer = None if y is None else read_answer(y, annotator, query, self._inner.label_names)
         self._follow_model(model)
         if query.number is None:

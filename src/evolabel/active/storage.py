@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Protocol, TypeVar
 
@@ -18,8 +19,10 @@ from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.storage import (
     LEARNER_KIND,
+    check_stages,
     classifier_from_arrays,
     classifier_to_arrays,
+    own_prototypes,
     read_classifier,
     refusing_to_read,
     refusing_to_write,
@@ -86,14 +89,14 @@ def learner_checksum(learner: StoredLearner) -> str:
     return model_checksum(*_to_arrays(learner))
 
 
-def learner_from_bytes(cls: type[L], data: bytes) -> L:
-    """The learner of class `cls` in `data`, which `learner_bytes` has made."""
-    return _read_learner(cls, *read_model_bytes(data, "the stored learner"), "the stored learner")
+def learner_from_bytes(cls: type[L], data: bytes, stages: Sequence[Any] = ()) -> L:
+    """The learner of class `cls` in `data`, which `learner_bytes` has made; its classifier has these `stages`."""
+    return _read_learner(cls, *read_model_bytes(data, "the stored learner"), "the stored learner", stages)
 
 
-def load_learner(cls: type[L], path: str | os.PathLike[str]) -> L:
-    """The learner of class `cls` that `save_learner` has written to `path`."""
-    return _read_learner(cls, *read_model_file(path), path)
+def load_learner(cls: type[L], path: str | os.PathLike[str], stages: Sequence[Any] = ()) -> L:
+    """The learner of class `cls` that `save_learner` has written to `path`; its classifier has these `stages`."""
+    return _read_learner(cls, *read_model_file(path), path, stages)
 
 
 def classifier_in(data: bytes, name: str) -> EvolvingFuzzyClassifier:
@@ -111,20 +114,28 @@ def _without_own(arrays: Arrays) -> Arrays:
     return {name: array for name, array in arrays.items() if not name.startswith("active.")}
 
 
-def _read_learner(cls: type[L], arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> L:
+def _read_learner(
+    cls: type[L], arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str], stages: Sequence[Any] = ()
+) -> L:
     """The learner of class `cls` in the file `path` with these contents; ModelFileError if it holds none."""
     if manifest.get("kind") != LEARNER_KIND:
         kind = with_article(manifest.get("kind"))
         raise ModelFileError(f"{path} holds {kind}, not an active learner; pass a file of its save()")
+    classifier = manifest.get("classifier")
+    own = check_stages(path, classifier.get("model") if isinstance(classifier, dict) else None, stages)
     with refusing_to_read(path, "a learner", manifest):
-        return _from_arrays(cls, arrays, manifest)
+        learner = _from_arrays(cls, arrays, manifest, own)
+    if stages:
+        learner.classifier.set_params(stages=stages)
+    return learner
 
 
 def _checked_parts(learner: StoredLearner, path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     """Arrays and manifest of `learner`; ModelWriteError that names `path` if they could not be read again."""
     arrays, manifest = _to_arrays(learner)
     with refusing_to_write(path):
-        _from_arrays(type(learner), arrays, json.loads(json.dumps(manifest, allow_nan=False)), copy=False)
+        stored, stages = json.loads(json.dumps(manifest, allow_nan=False)), own_prototypes(learner.classifier)
+        _from_arrays(type(learner), arrays, stored, stages, copy=False)
     return arrays, manifest
 
 
@@ -157,7 +168,7 @@ def _to_arrays(learner: StoredLearner) -> tuple[Arrays, dict[str, Any]]:
     return arrays, manifest
 
 
-def _from_arrays(cls: type[L], arrays: Arrays, manifest: object, *, copy: bool = True) -> L:
+def _from_arrays(cls: type[L], arrays: Arrays, manifest: object, stages: Sequence[Any] = (), *, copy: bool = True) -> L:
     """The learner whose state is in `arrays` and `manifest`; EvolabelError if they are not those of one.
 
     Without `copy` the rules of its classifier are the `arrays` themselves.
@@ -166,8 +177,9 @@ def _from_arrays(cls: type[L], arrays: Arrays, manifest: object, *, copy: bool =
     own = part_of(arrays, "active")
     parameters = stored.part("parameters").only(*_BUCKET_PARAMETERS, *_LEARNER_PARAMETERS, "error_feedback")
     criteria = [_read_criterion(described) for described in stored.parts("criteria")]
+    own_classifier = _without_own(arrays), stored.value("classifier"), stages
     learner = cls(
-        classifier_from_arrays(EvolvingFuzzyClassifier, _without_own(arrays), stored.value("classifier"), copy=copy),
+        classifier_from_arrays(EvolvingFuzzyClassifier, *own_classifier, copy=copy),
         criteria=criteria,
         selection=_read_selector(stored.part("selection")),
         annotators=AnnotatorPool.from_facts(stored.part("annotators")),

@@ -166,6 +166,9 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         Share of the ridge put on the intercept.
     min_support : float, default=3.0
         Support below which `prune_after` removes a rule.
+    stages : list or tuple of OwnStage, default=()
+        Stages of your own behind the threshold rules, in their order. Training copies them. They answer and learn every
+        row; what is wrong in one ends in StageError, and the model stays as it was (docs/how-to/own-stages.md).
 
     Attributes
     ----------
@@ -242,6 +245,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     local_ridge: float | str = "loo"
     intercept_ridge: float = 0.01
     min_support: float = 3.0
+    stages: Sequence[Any] = ()
 
     _options_class: ClassVar[type[Options]] = Options
     _model_class: ClassVar[type[StreamModel]] = StreamModel
@@ -772,11 +776,14 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         save_classifier(self, path)
 
     @classmethod
-    def load(cls, path: "str | PathLike[str]") -> Self:
-        """Return the model that `save` wrote to `path`: same predictions and further training, bit for bit."""
+    def load(cls, path: "str | PathLike[str]", *, stages: Sequence[Any] = ()) -> Self:
+        """Return the model that `save` wrote to `path`: same predictions and further training, bit for bit.
+
+        Files hold no code: if the model has stages of your own, pass them as the parameter `stages` was.
+        """
         from evolabel.classifier.storage import load_classifier
 
-        return load_classifier(cls, path)
+        return load_classifier(cls, path, stages)
 
     # ------------------------------------------------------------------ inner workings
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.core.options import Options, option_names
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, StateError
+from evolabel.model.pipeline import prototypes
 from evolabel.model.protocols import Model
 from evolabel.model.start.first_model import FEWEST_ROWS
 from evolabel.model.stream_model import StreamModel
@@ -55,6 +56,10 @@ class Classifier(Protocol):
     threshold: float
 
     @property
+    def stages(self) -> Sequence[Any]:
+        """The stages of a user."""
+
+    @property
     def inner(self) -> "ClassifierInner":
         """What other packages use of it."""
 
@@ -64,6 +69,9 @@ class Classifier(Protocol):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return its parameters."""
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set these `parameters`, and return it."""
 
     @staticmethod
     def paper(**changes: Any) -> Any:
@@ -197,7 +205,8 @@ class ClassifierInner:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
         self.check_memory(n_features, n_labels)
         options = self.options()
-        return self.model_class(n_features, n_labels, options, exclusive=exclusive, feedback=ErrorFeedback())
+        kind: dict[str, Any] = {"exclusive": exclusive, "stages": prototypes(self.classifier.stages)}
+        return self.model_class(n_features, n_labels, options, feedback=ErrorFeedback(), **kind)
 
     def check_memory(self, n_features: int, n_labels: int, options: Options | None = None) -> None:
         """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""

@@ -10,10 +10,11 @@ from weakref import WeakSet
 import numpy as np
 
 from evolabel import errors
+from evolabel._utils.rollback import put_back_on
 from evolabel._utils.validation import check_number
 from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
-from evolabel.errors import StateError
+from evolabel.errors import StageError, StateError
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.decisions.class_weights import decide_weighted, weighted_thresholds
 from evolabel.typing import BoolArray, FloatArray
@@ -77,7 +78,26 @@ class ClassifierState:
     # ------------------------------------------------------------------ learning
 
     def learn(self, batch: Batch) -> None:
-        """Learn a checked `batch`; where new labels come in, the model grows first."""
+        """Learn a checked `batch`; where new labels come in, the model grows first.
+
+        After a StageError the model is what it was, or there is none again.
+        """
+        if not self.model.own_stages:
+            self._learn(batch)
+            return
+        targets, known = self.targets, self.model.n_labels
+        try:
+            with put_back_on(StageError, self.model):
+                self._learn(batch)
+        except StageError:
+            if self.model.n_seen:
+                self.targets = targets.first(known)
+            else:
+                del self.model, self.targets
+            raise
+
+    def _learn(self, batch: Batch) -> None:
+        """Do as `learn`; an error leaves the rows that were learned before it."""
         if self.targets.size == self.model.n_labels:
             self.model.learn(batch)
             return

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -14,7 +14,8 @@ from evolabel._utils.text import with_article
 from evolabel.classifier.inner import Classifier, ClassifierInner
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.array_checks import inside
-from evolabel.errors import EvolabelError, ModelFileError, ModelWriteError
+from evolabel.errors import DataError, EvolabelError, ModelFileError, ModelWriteError
+from evolabel.model.pipeline import prototypes
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays, read_weights
@@ -22,6 +23,7 @@ from evolabel.model.stream_model import StreamModel
 from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file
 from evolabel.persistence.schemas import remedy
 from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of
+from evolabel.stages.own.stage import check_given
 from evolabel.stages.written_rules.edits.old_regions import write_old_regions
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import parse_times
@@ -45,13 +47,13 @@ def save_classifier(classifier: Classifier, path: str | os.PathLike[str]) -> Non
     arrays, manifest = classifier_to_arrays(classifier)
     with refusing_to_write(path):
         stored = json.loads(json.dumps(manifest, allow_nan=False))
-        classifier_from_arrays(type(classifier), arrays, stored, copy=False)
+        classifier_from_arrays(type(classifier), arrays, stored, own_prototypes(classifier), copy=False)
     write_model_file(path, arrays, manifest)
 
 
-def load_classifier(cls: type[C], path: str | os.PathLike[str]) -> C:
-    """Return the classifier of class `cls` that `save_classifier` wrote to `path`."""
-    return read_classifier(cls, *read_model_file(path), path)
+def load_classifier(cls: type[C], path: str | os.PathLike[str], stages: Sequence[Any] = ()) -> C:
+    """Return the classifier of class `cls` that `save_classifier` wrote to `path`; it has the `stages` of a user."""
+    return read_classifier(cls, *read_model_file(path), path, stages)
 
 
 def classifier_bytes(classifier: Classifier) -> bytes:
@@ -60,10 +62,17 @@ def classifier_bytes(classifier: Classifier) -> bytes:
     return model_bytes(arrays, manifest)
 
 
-def read_classifier(cls: type[C], arrays: Arrays, manifest: dict[str, Any], path: str | os.PathLike[str]) -> C:
+def read_classifier(
+    cls: type[C],
+    arrays: Arrays,
+    manifest: dict[str, Any],
+    path: str | os.PathLike[str],
+    stages: Sequence[Any] = (),
+) -> C:
     """Return the classifier of these `arrays` and `manifest`; ModelFileError, which names `path`, if it is none.
 
-    It is a `cls`, or a PaperClassifier where the file holds one and `cls` is one of its bases.
+    It is a `cls`, or a PaperClassifier where the file holds one and `cls` is one of its bases; it has the `stages` of a
+    user.
     """
     found = manifest.get("kind")
     if found not in CLASSIFIER_KINDS:
@@ -74,8 +83,28 @@ def read_classifier(cls: type[C], arrays: Arrays, manifest: dict[str, Any], path
     if _class_of(cls, found) is None:
         kind, own = with_article(found), with_article(cls.__name__)
         raise ModelFileError(f"{path} holds {kind}, not {own}; load it with {found}.load")
+    own_stages = check_stages(path, manifest.get("model"), stages)
     with refusing_to_read(path, "a classifier", manifest):
-        return classifier_from_arrays(cls, arrays, manifest)
+        classifier = classifier_from_arrays(cls, arrays, manifest, own_stages)
+    return classifier.set_params(stages=stages) if stages else classifier
+
+
+def check_stages(path: str | os.PathLike[str], model: object, stages: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the prototypes of the own stages of the `model` in the file at `path`; `stages` are those of the user.
+
+    ModelFileError if it was saved with others.
+    """
+    stored, own = model.get("stages", []) if isinstance(model, dict) else [], prototypes(stages)
+    try:
+        check_given(stored, own)
+    except DataError as error:
+        raise ModelFileError(f"{path} cannot be loaded: {error}") from None
+    return own
+
+
+def own_prototypes(classifier: Classifier) -> list[Any]:
+    """Return the prototypes of the own stages of the model of `classifier`, whatever its parameters are by now."""
+    return [stage.prototype for stage in classifier.inner.any_model.own_stages]
 
 
 def _class_of(cls: type[C], kind: object) -> "type[C] | None":
@@ -121,27 +150,35 @@ def classifier_to_arrays(classifier: Classifier) -> tuple[Arrays, dict[str, Any]
         arrays |= prefixed(_FEEDBACK, feedback_of(model).arrays())
     return arrays, {
         "kind": model.options.classifier,
-        "parameters": {name: _plain(value) for name, value in classifier.get_params(deep=False).items()},
+        "parameters": {name: _plain(getattr(classifier, name)) for name in stored_parameters(type(classifier))},
         "columns": _write_columns(classifier.inner.columns),
         "targets": _write_targets(classifier.inner.targets),
         "model": {**facts, "options": {name: _plain(value) for name, value in facts["options"].items()}},
     }
 
 
-def classifier_from_arrays(cls: type[C], arrays: Arrays, manifest: object, *, copy: bool = True) -> C:
+def stored_parameters(cls: type[C]) -> list[str]:
+    """Return the names of the parameters that files hold: all but `stages`, which are code."""
+    return [name for name in cls._get_param_names() if name != "stages"]
+
+
+def classifier_from_arrays(
+    cls: type[C], arrays: Arrays, manifest: object, stages: Sequence[Any] = (), *, copy: bool = True
+) -> C:
     """Return the classifier of these `arrays` and `manifest`, as `read_classifier`; EvolabelError if they are wrong.
 
-    Without `copy` its rules are the `arrays` themselves, which saves memory where the classifier is only checked.
+    `stages` are the prototypes of its own stages. Without `copy` its rules are the `arrays` themselves, which saves
+    memory where the classifier is only checked.
     """
     stored = StoredFacts(manifest)
     made = _class_of(cls, stored.value("kind"))
     if made is None:
         raise stored.refuse("kind", f"one of {', '.join(CLASSIFIER_KINDS)} that is {with_article(cls.__name__)}")
     cls = made
-    parameters = stored.part("parameters").only(*cls._get_param_names())
+    parameters = stored.part("parameters").only(*stored_parameters(cls))
     classifier = cls(**{**parameters, "class_weight": read_weights(parameters["class_weight"])})
     classifier.inner.options()
-    model = _model_from_arrays(arrays, stored.part("model"), classifier.inner, copy=copy)
+    model = _model_from_arrays(arrays, stored.part("model"), classifier.inner, stages, copy=copy)
     targets = _read_targets(stored.part("targets"), model.n_labels)
     named = stored.value("columns") is not None
     columns = _read_columns(stored.part("columns"), model.n_features) if named else None
@@ -151,9 +188,11 @@ def classifier_from_arrays(cls: type[C], arrays: Arrays, manifest: object, *, co
     return classifier
 
 
-def _model_from_arrays(arrays: Arrays, stored: StoredFacts, inner: ClassifierInner, *, copy: bool) -> StreamModel:
-    """Return the model for the classifier of `inner`, with the error feedback of its initial batch."""
-    build = partial(model_from_arrays, model_class=inner.model_class, options_class=inner.options_class)
+def _model_from_arrays(
+    arrays: Arrays, stored: StoredFacts, inner: ClassifierInner, stages: Sequence[Any], *, copy: bool
+) -> StreamModel:
+    """Return the model for the classifier of `inner`, with these `stages` and the feedback of its initial batch."""
+    build = partial(model_from_arrays, model_class=inner.model_class, options_class=inner.options_class, stages=stages)
     if "warm_up" in stored:
         return build(arrays, stored.facts, feedback=ErrorFeedback())
     own = {name: array for name, array in arrays.items() if not name.startswith(f"{_FEEDBACK}.")}

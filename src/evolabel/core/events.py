@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from evolabel._utils.text import change_text
@@ -18,7 +19,9 @@ THRESHOLD_CHANGES = ("rule found", "edge moved", "rule gone")
 # Changes of a written rule: without it the error is smaller beyond doubt, so it is not used; it is used again; it is
 # no more, because a feature that it names is gone.
 WRITTEN_CHANGES = ("rule contradicted", "rule restored", "rule dropped")
-EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS, *THRESHOLD_CHANGES, *WRITTEN_CHANGES)
+# What a stage of a user has logged; the note says what.
+STAGE_EVENT = "stage"
+EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS, *THRESHOLD_CHANGES, *WRITTEN_CHANGES, STAGE_EVENT)
 MERGES = ("merge", "merged by hand")
 
 
@@ -26,10 +29,10 @@ class Event(NamedTuple):
     """One change of the rule base, or of the stream.
 
     `kind` is "birth", "merge", "death", "joined" (copied from another classifier), one of `EDITS`, of `SHIFTS`, of
-    `THRESHOLD_CHANGES`, or of `WRITTEN_CHANGES`.
-    `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift. `other` is the
-    nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, the learned rule in front of
-    which `rule` was added, else None. `note` is the text of a person: a rule, a name.
+    `THRESHOLD_CHANGES`, of `WRITTEN_CHANGES`, or "stage" (of a stage of a user).
+    `rule` is the identity of the rule created, kept, removed, joined or edited, None for a shift or of a stage. `other`
+    is the nearest rule at a birth (None for the first), the rule merged into `rule` at a merge, the learned rule in
+    front of which `rule` was added, else None. `note` is the text of a person: a rule, a name.
 
     `sample` is the number of samples learned. Of a shift, where drift is followed, it is the number of rows of the
     stream, answered or not.
@@ -43,6 +46,9 @@ class Event(NamedTuple):
     Of a threshold rule, `label` is its label and `note` is the rule in words (inside the model its path, in numbers);
     of a rule that is gone, as it was at its last event. Where an edge has moved, `feature` is that of the edge,
     `before` and `after` are its places, and `rule` is the rule of most samples below it.
+
+    Of a stage, `note` has its name and what it has logged; `label`, `feature`, `before`, `after` and `rows` are as it
+    has given them.
 
     Of a written rule that is contradicted or restored, `label` is the label, `before` its share as written, `after`
     that in the `rows` of the rule so far.
@@ -70,6 +76,8 @@ class Event(NamedTuple):
         }
         if self.kind in SHIFTS:
             return f"sample {self.sample}: {self._shift()}"
+        if self.kind == STAGE_EVENT:
+            return f"sample {self.sample}: {self._logged()}"
         if self.kind in THRESHOLD_CHANGES or self.kind in WRITTEN_CHANGES:
             return f"sample {self.sample}: {self._change()}"
         return f"sample {self.sample}: {texts.get(self.kind) or self._edit()}"
@@ -108,6 +116,18 @@ class Event(NamedTuple):
         }
         word = ", now" if self.kind == "edge moved" else ":"
         return texts[self.kind] + (f"{word} {self.note}" if self.note.startswith("IF ") else "")
+
+    def _logged(self) -> str:
+        """Return what a stage of a user has logged."""
+        named = (("label", self.label), ("feature", self.feature))
+        about = [
+            f"{what} {name!r}" if isinstance(name, str) else f"{what} {name}"
+            for what, name in named
+            if name is not None
+        ]
+        if (self.before, self.after) != (0.0, 0.0):
+            about.append(change_text(self.before, self.after))
+        return self.note + (f" ({', '.join(about)})" if about else "")
 
     def _shift(self) -> str:
         """Return a shift in words."""
@@ -165,6 +185,41 @@ class EventLog(Protocol):
 
         It belongs to the `sample`, by default the last one that was learned.
         """
+
+
+class StageLog:
+    """The log of a stage of a user: its events have its `name`, and belong to a `sample`, by default the last one.
+
+    What they are about is checked when they are added to `log`.
+    """
+
+    def __init__(self, name: str, log: EventLog, sample: int | None = None) -> None:
+        self._name, self._log, self._sample = name, log, sample
+
+    def at(self, sample: int | None) -> "StageLog":
+        """Return the same log for events of this `sample`."""
+        return StageLog(self._name, self._log, sample)
+
+    def log(
+        self,
+        text: str,
+        *,
+        label: int | None = None,
+        feature: int | None = None,
+        before: float = 0.0,
+        after: float = 0.0,
+        rows: int = 0,
+    ) -> None:
+        """Append an event with this `text`, about a label or a feature, by number, if one is given."""
+        whole = {"label": label, "feature": feature, "rows": rows}
+        if any(number is not None and (int(number) != number or number < 0) for number in whole.values()):
+            raise DataError(f"an event has {whole}; pass whole numbers from 0")
+        levels = float(before), float(after)
+        if not all(map(isfinite, levels)):
+            raise DataError(f"an event has the levels {levels}; pass finite numbers")
+        about: dict[str, Any] = {name: None if number is None else int(number) for name, number in whole.items()}
+        note = f"{self._name}: {text}"
+        self._log.log(STAGE_EVENT, None, None, note, sample=self._sample, before=levels[0], after=levels[1], **about)
 
 
 def give_name(rule_names: RuleNames, rule: int, name: str) -> None:

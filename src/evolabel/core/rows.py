@@ -1,5 +1,6 @@
 """`Batch`: rows with labels and weights, checked, as they come to a model; `Rows`: on their way through its stages."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +84,8 @@ class Rows:
         Of `stages.rules.weights.answers`, where questions are scored; else empty.
     n_rows : int or None
         Rows of the stream up to the last of these; None where they are not counted.
+    n_seen : int or None
+        Samples learned up to the last of these; None where they are only answered.
     episode : array (K,)
         Row of the stream at which each label has drifted, -1 while it is calm.
     drifts_ended : array (K,) or None
@@ -100,6 +103,7 @@ class Rows:
         "episode",
         "moments",
         "n_rows",
+        "n_seen",
         "outputs",
         "psi",
         "read",
@@ -124,5 +128,22 @@ class Rows:
         self.Z = self.psi = self.D = NOT_GIVEN
         self.outputs, self.W, self.moments, self.terms = outputs, W, moments, terms
         self.n_rows: int | None = None
+        self.n_seen: int | None = None
         self.episode = NO_EPISODES
         self.drifts_ended: BoolArray | None = None
+
+    def part(self, start: int, end: int) -> "Rows":
+        """Return the rows from `start` to `end`: views, so that outputs of the part are outputs of the whole."""
+        rows, after = slice(start, end), len(self.X) - end
+        weights = self.weights[rows] if len(self.weights) else self.weights
+        confidences = self.confidences[rows] if len(self.confidences) else self.confidences
+        part = Rows(self.X[rows], self.Y[rows] if len(self.Y) else self.Y, weights, confidences)
+        part.outputs, part.read, part.episode = self.outputs[rows], self.read[rows], self.episode
+        part.n_rows = None if self.n_rows is None else self.n_rows - after
+        part.n_seen = None if self.n_seen is None else self.n_seen - after
+        return part
+
+    def each(self) -> Iterator["Rows"]:
+        """Yield the rows one by one, as `part` returns them."""
+        for i in range(len(self.X)):
+            yield self.part(i, i + 1)

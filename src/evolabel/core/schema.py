@@ -224,3 +224,10 @@ def of_features(kept: IntArray, n_before: int, n_features: int) -> dict[str, Int
 def new_entries(known: int, total: int) -> IntArray:
     """Return the sources of an axis that grows from `known` to `total` entries, for `Schema.rearranged`."""
     return np.append(np.arange(known), np.full(total - known, -1))
+
+
+def places_of(labels: IntArray, n_labels: int) -> IntArray:
+    """Return the sources of an axis of `n_labels`, for `Schema.rearranged`; `labels` has the places of the old ones."""
+    source = np.full(n_labels, -1)
+    source[labels] = np.arange(len(labels))
+    return source

@@ -1,13 +1,30 @@
-"""`Stage`: the interface of a part of a model. `model.pipeline` has the stages in their order.
+"""`Stage`: the interface of a part of a model; `OwnStage`: the base class of stages that users write.
 
 A stage owns its arrays; no other stage writes them. Values that one stage needs of another pass through `Rows`, or
-through events in the `EventLog`.
+through events in the `EventLog`. `model.pipeline` has the stages in their order.
 """
 
-from typing import Protocol
+from collections.abc import Mapping
+from inspect import signature
+from typing import Any, ClassVar, NamedTuple, Protocol
 
-from evolabel.core.events import EventLog
+from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
+from evolabel.core.schema import Schema, places_of
+from evolabel.errors import StateError
+from evolabel.typing import FloatArray, IntArray
+
+MANY = 1 << 40  # rows that a stage learns at once if no turn of maintenance is due
+
+Sums = Mapping[str, FloatArray]
+"""What adds up exactly over rows, by name."""
+
+
+class StagePart(NamedTuple):
+    """What a stage adds to outputs, in units of the output: the parts of all stages add up to it."""
+
+    added: FloatArray
+    """By row and label, (n, K)."""
 
 
 class Stage(Protocol):
@@ -22,7 +39,14 @@ class Stage(Protocol):
 
 
 class LearningStage(Stage, Protocol):
-    """A stage behind the compiled loop of rules and drift, which learns from the outputs in front of it."""
+    """A stage behind the compiled loop of rules and drift, which learns from the outputs in front of it.
+
+    New labels and features, files and their checks follow from its `schema`.
+    """
+
+    @property
+    def schema(self) -> Schema[Any]:
+        """Its arrays, each declared once."""
 
     @property
     def rows_at_once(self) -> int:
@@ -33,3 +57,108 @@ class LearningStage(Stage, Protocol):
 
         Outputs are changed in place, as by `answer`. Events go to `log`, if it is given.
         """
+
+    def explain(self, rows: Rows) -> StagePart:
+        """Answer `rows`, and return what this adds to their outputs."""
+
+    def sums(self, rows: Rows) -> Sums | None:
+        """Return what adds up exactly over parts of `rows`; None: they are learned afterwards, in the order of time."""
+
+
+class Answering:
+    """A stage of which all that it does to outputs is in `answer`."""
+
+    def answer(self, rows: Rows) -> None:
+        """Change the outputs of `rows`."""
+        raise NotImplementedError
+
+    def explain(self, rows: Rows) -> StagePart:
+        """Answer `rows`, and return what this adds to their outputs."""
+        before = rows.outputs.copy()
+        self.answer(rows)
+        return StagePart(rows.outputs - before)
+
+    def sums(self, rows: Rows) -> Sums | None:
+        """Return None: what was learned from `rows` depends on their order."""
+        return None
+
+
+class OwnStage(Answering):
+    """Base class of a stage that a user writes, to pass to `EvolvingFuzzyClassifier(stages=[...])`.
+
+    A class of its own has a `name`, a `schema`, `answer` and `learn_row`; `merge` if models are merged. What it has
+    learned is in `arrays` alone: files hold these, and an error puts them back. Parameters are attributes that
+    `__init__` sets.
+
+    Attributes
+    ----------
+    name : str
+        Prefix of its arrays in files, its name in errors, events and explanations.
+    schema : Schema
+        Its arrays: a NamedTuple whose fields are declared by `array`. Axes are "label", "feature", "regressor" (the
+        features and 1), those in `sizes`, and numbers.
+    sizes : dict of str to int
+        Lengths of axes of its own.
+    arrays : NamedTuple
+        Arrays of the schema, made when training starts; they are wider, and new objects, once labels or features come.
+    n_features, n_labels : int
+        Widths of rows and of their labels, set when training starts.
+    is_exclusive : bool
+        Whether the labels are classes, of which one is true.
+
+    Examples
+    --------
+    >>> from typing import Annotated, NamedTuple
+    >>> import numpy as np
+    >>> from evolabel import EvolvingFuzzyClassifier
+    >>> from evolabel.stages import OwnStage, Schema, array
+    >>> class Errors(NamedTuple):
+    ...     mean: Annotated[np.ndarray[tuple[int, ...], np.dtype[np.float64]], array("label")]
+    >>> class MeanError(OwnStage):
+    ...     "Adds the mean error of recent answers."
+    ...     name, schema = "mean_error", Schema(Errors)
+    ...     def answer(self, rows):
+    ...         rows.outputs += self.arrays.mean
+    ...     def learn_row(self, row, log):
+    ...         error = np.nan_to_num(row.Y[0] - row.outputs[0])
+    ...         self.arrays.mean[:] += 0.02 * error
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> clf = EvolvingFuzzyClassifier(stages=[MeanError()]).fit(X, X > 0.0)
+    >>> list(clf.explain(X[0]).own)
+    ['mean_error']
+    """
+
+    name: str = ""
+    schema: ClassVar[Schema[Any]]
+    sizes: Mapping[str, int] = {}
+    arrays: Any
+    n_features: int = 0
+    n_labels: int = 0
+    is_exclusive: bool = False
+
+    def __repr__(self) -> str:
+        given = {name: vars(self)[name] for name in signature(type(self)).parameters if name in vars(self)}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows can be learned before other stages have to learn them: any number."""
+        return MANY
+
+    def learn(self, rows: Rows, log: StageLog | None) -> None:
+        """Learn `rows` one after the other, each after it was answered; events go to `log`, if it is given."""
+        for row in rows.each():
+            self.answer(row)
+            self.learn_row(row, None if log is None else log.at(row.n_seen))
+
+    def learn_row(self, row: Rows, log: StageLog | None) -> None:
+        """Learn one `row`, (1, p), which has its labels and its outputs behind this stage; events go to `log`."""
+        raise NotImplementedError(f"write learn_row of {type(self).__name__}: it changes `arrays` by one row")
+
+    def merge(self, other: Any, labels: IntArray) -> None:
+        """Add what `other` has learned; `labels` has the places of its labels among those of this stage."""
+        raise StateError(f"stage {self.name!r} cannot be merged; write merge(other, labels) of {type(self).__name__}")
+
+    def placed(self, other: Any, labels: IntArray) -> Any:
+        """Return the arrays of `other` with its labels in the places `labels`; those it does not have start anew."""
+        return self.schema.rearranged(other.arrays, {"label": places_of(labels, self.n_labels)})

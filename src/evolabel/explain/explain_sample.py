@@ -13,10 +13,10 @@ from evolabel.explain.prediction import NO_FEATURE, Explanation
 from evolabel.explain.shortening import Threshold
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import labels_in_drift
+from evolabel.model.pipeline import locate, stage_parts
 from evolabel.model.protocols import Model
-from evolabel.stages.drift.part import linear_part
+from evolabel.stages.drift.part import mixed_part
 from evolabel.stages.feedback.stage import Correction
-from evolabel.stages.rules.part import rule_part
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.stages.threshold_rules.path import threshold_paths
@@ -59,44 +59,37 @@ def explain_sample(
     turns : int
         Most changes that turn a label, each of another feature.
     """
-    rules, z = _rules_of(model), model.scale(x)
-    psi, distance = rules.memberships(z)
-    active = np.flatnonzero(psi[0])
-    parts, slopes = rule_part(model.trained(), model.drift.weights, z[0], psi[0], active)
-    plain, linear = parts.sum(axis=(0, 1)), linear_part(model, x)
-    if linear is not None:
-        parts *= linear.rules_share
-        slopes = linear.rules_share * slopes + linear.slopes
-        plain = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
-    real, names = model.sensors.corrected(x), (feature_names, label_names)
-    refined = model.refined_parts(real, plain)
-    added, said = (refined.get(name, np.zeros(len(plain))) for name in ("threshold_rules", "written_rules"))
-    correction, outputs, feedback = None if correct is None else correct(x), plain + added + said, None
-    if correction is not None:
-        feedback = (correction.scale - 1.0) * outputs + correction.offset[0]
-        outputs = correction.of(outputs[None])[0]
-        slopes *= correction.scale
-    deciding = deciding_rules(model, real[0], names)
-    paths = threshold_paths(tree_reader(model, *names), real[0], deciding)
+    rules, rows = _rules_of(model), locate(model, x)
+    active = np.flatnonzero(rows.psi[0])
+    mixed = mixed_part(model, rows, active)
+    rows.outputs = mixed.total[None].copy()
+    own = {name: part.added[0] for name, part in stage_parts(model, rows).items()}
+    added, said = (own.pop(name, np.zeros(model.n_labels)) for name in ("threshold_rules", "written_rules"))
+    plain = sum(own.values(), mixed.total + added) + said
+    outputs, slopes, feedback = _with_feedback(correct, x, plain, mixed.slopes)
+    real, names = rows.read[0], (feature_names, label_names)
+    deciding = deciding_rules(model, real, names)
+    paths = threshold_paths(tree_reader(model, *names), real, deciding)
     edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
     changes = find_counterfactuals(
         model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges, turns=turns
     )
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
-        memberships=psi[0, active],
-        contributions=parts,
-        distances=distance[0, active],
+        memberships=rows.psi[0, active],
+        contributions=mixed.contributions,
+        distances=rows.D[0, active],
         thresholds=added,
         written=said,
+        own=own,
         feature_names=feature_names,
         label_names=label_names,
         x=x[0].copy(),
-        novelty=check_novelty(model, distance[0]),
+        novelty=check_novelty(model, rows.D[0]),
         turns=tuple(changes),
         words=stream_terms(model, feature_names),
         threshold=threshold,
-        linear=None if linear is None else linear.contributions,
+        linear=mixed.linear,
         feedback=feedback,
         n_seen=rules.n_seen,
         corrections=model.sensors.corrections(feature_names),
@@ -153,6 +146,17 @@ def _rules_of(model: Model) -> RuleBase:
     if rules.n_rules == 0:
         raise StateError("there are no rules yet, so nothing can be explained; call fit or partial_fit first")
     return rules
+
+
+def _with_feedback(
+    correct: Correct | None, x: FloatArray, outputs: FloatArray, slopes: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Return `outputs` and `slopes` of the raw sample `x` corrected by recent errors, and what that adds, if any."""
+    correction = None if correct is None else correct(x)
+    if correction is None:
+        return outputs, slopes, None
+    added = (correction.scale - 1.0) * outputs + correction.offset[0]
+    return correction.of(outputs[None])[0], slopes * correction.scale, added
 
 
 def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatArray:

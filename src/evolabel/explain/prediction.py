@@ -90,6 +90,8 @@ class Explanation:
     together : str
         What labels that are on have in common where all are decided together, as whole sets, or classes by weights;
         `threshold` is infinite then. Empty where each label is decided by its own output.
+    own : dict of str to array of shape (n_labels,)
+        What stages of the user's own add to each label, by their names; empty without any.
     drifts : dict of str to int
         Labels that have changed their meaning and not recovered yet, each with the row at which this was noticed.
     warm_up : bool
@@ -118,13 +120,14 @@ class Explanation:
     probabilities: FloatArray | None = field(default=None, repr=False)
     unfamiliar: tuple[str, ...] = ()
     together: str = ""
+    own: Mapping[str, FloatArray] = field(default_factory=dict)
     drifts: Mapping[str, int] = field(default_factory=dict)
     warm_up: bool = False
 
     @property
     def total(self) -> FloatArray:
-        """The output per label: the sum of all contributions, threshold rules, written rules, and feedback, if any."""
-        plain = self.by_feature.sum(axis=0) + self.thresholds + self.written
+        """The output per label: the sum of all contributions, threshold rules, own stages, written rules, feedback."""
+        plain = sum(self.own.values(), self.by_feature.sum(axis=0) + self.thresholds) + self.written
         return np.asarray(plain if self.feedback is None else plain + self.feedback)
 
     @property
@@ -199,6 +202,7 @@ class Explanation:
                 "linear": None if self.linear is None else self.linear[:, c].tolist(),
                 "thresholds": float(self.thresholds[c]),
                 "path": None if (path := _path(self, c)) is None else path.to_dict(),
+                "own": {name: float(part[c]) for name, part in self.own.items()},
                 "written": float(self.written[c]),
                 "decided_by": None if (rule := _decided_by(self, c)) is None else rule.number,
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
@@ -278,6 +282,7 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
         texts.append(f"{parts[rest].sum():+.3f} from {len(rest)} other{'s' * (len(rest) > 1)}")
     if abs(why.thresholds[c]) >= _SHOWN_PART:
         texts.append(f"{why.thresholds[c]:+.3f} {THRESHOLDS}")
+    texts += [f"{part[c]:+.3f} from {style(name)}" for name, part in why.own.items() if abs(part[c]) >= _SHOWN_PART]
     if abs(why.written[c]) >= _SHOWN_PART:
         texts.append(f"{why.written[c]:+.3f} {WRITTEN}")
     if why.feedback is not None and why.feedback[c] != 0.0:

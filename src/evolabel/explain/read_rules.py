@@ -18,6 +18,7 @@ from evolabel.explain.outcomes import (
 )
 from evolabel.explain.rules import Rule, RuleSet
 from evolabel.explain.shortening import Decide
+from evolabel.model.pipeline import locate
 from evolabel.model.protocols import Model
 from evolabel.stages.rules.label_rates import label_shares
 from evolabel.stages.rules.stream_terms import readings, scaled_moments, stream_terms
@@ -144,11 +145,11 @@ class _Claims:
         """
         rules, n_drawn = self.model.trained(), self._drawn.shape[1]
         raw = self._drawn.reshape(-1, rows.shape[1])
-        drawn, own = self._decide(self.model.outputs(raw)), rules.memberships(self.model.scale(raw))[0]
+        drawn, own = self._decide(self.model.outputs(raw)), locate(self.model, raw).psi
         slots = np.repeat(np.arange(rules.n_rules), n_drawn)
         own = np.where(slots[:, None] == np.arange(rules.n_rules), np.maximum(own, 1e-9), 0.0)
         own *= _DRAWN_WEIGHT / own.sum(axis=0)
-        psi = rules.memberships(self.model.scale(rows))[0]
+        psi = locate(self.model, rows).psi
         counts = psi.T @ on + own.T @ drawn
         return np.asarray(counts / (psi.sum(axis=0) + _DRAWN_WEIGHT)[:, None])
 

@@ -303,12 +303,11 @@ class RuleSet(list[Rule]):
         linear = None if self.linear is None else self.linear.to_dict()
         corrections = correction_values(self[0].corrections) if self else {}
         rules = [rule.to_dict() for rule in self]
-        thresholds = [found.to_dict() for found in self.thresholds]
         return {
             "fidelity": found,
             "parts": parts_values(self.parts),
             "written": [rule.to_dict() for rule in self.written],
-            "thresholds": thresholds,
+            "thresholds": [label.to_dict() for label in self.thresholds],
             "rules": rules,
             "linear": linear,
             "corrections": corrections,

@@ -152,11 +152,11 @@ def shorten(
     distances = prefix_distances(model, Z, order)
     local = local_outputs(model, Z)
     answers = decide(answers_to(model, Z))
-    enough = fidelity * float((decide(mixed_outputs(model, distances[:, :, -1], local)) == answers).mean())
+    enough = fidelity * float((decide(outputs_of_rules(model, distances[:, :, -1], local)) == answers).mean())
     longest = model.n_features if most is None else int(most.max())
     for length in range(min(fewest, longest), longest):
         short = ShortRules(model, order, length, most)
-        on = decide(mixed_outputs(model, short.of_prefixes(distances), local))
+        on = decide(outputs_of_rules(model, short.of_prefixes(distances), local))
         if (on == answers).mean() >= enough:
             return short
     return ShortRules(model, order, longest, most)
@@ -182,7 +182,7 @@ def measure_fidelity(
     psi = _memberships(short.model, distances[:, :, -1])
     local = local_outputs(short.model, Z)
     one = decide(answers_to(short.model, Z) if outputs is None else outputs)
-    other = decide(mixed_outputs(short.model, short.of_prefixes(distances), local))
+    other = decide(outputs_of_rules(short.model, short.of_prefixes(distances), local))
     alike = (one == other).mean(axis=1)
     either = one | other
     mass = psi.sum(axis=0)
@@ -240,7 +240,7 @@ def _memberships(model: Model, distances: FloatArray) -> FloatArray:
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
-def mixed_outputs(model: Model, distances: FloatArray, local: FloatArray) -> FloatArray:
+def outputs_of_rules(model: Model, distances: FloatArray, local: FloatArray) -> FloatArray:
     """Return eq. (2), (rows, n_labels): outputs `local` of every rule alone, weighted by memberships of `distances`."""
     return np.asarray(np.einsum("nc,nck->nk", _memberships(model, distances), local))
 

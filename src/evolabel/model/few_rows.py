@@ -8,7 +8,7 @@ from evolabel.core.rows import Rows
 from evolabel.core.sizes import check_rows
 from evolabel.engine.compile import direct_by_profile
 from evolabel.model.loops.answer import answer_few
-from evolabel.model.pipeline import refiners
+from evolabel.model.pipeline import refine
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
 from evolabel.typing import FloatArray
@@ -38,7 +38,5 @@ def answer_few_rows(
     _answer_few(rules.packed, members, packed_trees, knots, W, moments, terms, scratch, X, read, f, psi, D)
     rows = Rows(X, outputs=f)
     rows.read = X if members is None else read
-    for stage in refiners(model):
-        if stage is not trees:
-            stage.answer(rows)
+    refine(model, rows, but=trees)
     return FewAnswers(rows.outputs, psi, D, terms)

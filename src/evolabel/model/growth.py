@@ -29,6 +29,8 @@ def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
     if model.warm_up is not None:
         model.n_features += len(shown)
         model.warm_up.grow_features(model.n_features)
+        for stage in model.own_stages:
+            stage.change_features(np.arange(model.n_features - len(shown)), model.n_features)
         model.ranges = no_ranges(model.n_features)
         return
     assert model.scaler is not None
@@ -74,5 +76,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     model.ranges = SEEN_ARRAYS.moved(model, of_features(kept, rules.n_features, p))["ranges"]
     if model.thresholds is not None:
         model.thresholds.change_features(kept, p, changed)
+    for stage in model.own_stages:
+        stage.change_features(kept, p)
     model.written.change_features(kept, p, changed)
     model.journal.clear()

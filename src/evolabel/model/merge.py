@@ -18,6 +18,7 @@ import numpy as np
 from evolabel._utils.text import with_article
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.errors import DataError
+from evolabel.model.pipeline import merge_own
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
@@ -39,7 +40,8 @@ def empty_like(model: StreamModel) -> StreamModel:
     """Return a model without samples but with the scaling, corrections of sensors, ridges and labels of `model`."""
     feedback = None if model.feedback is None else model.feedback.empty_like()
     sizes = model.n_features, model.n_labels
-    twin = type(model)(*sizes, model.options, exclusive=model.exclusive, feedback=feedback)
+    stages = [stage.prototype for stage in model.own_stages]
+    twin = type(model)(*sizes, model.options, exclusive=model.exclusive, feedback=feedback, stages=stages)
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     assert model.scaler is not None
     twin.start_rules(model.scaler, twin.settings())
@@ -64,6 +66,8 @@ def merge(
     _check_same_kind(mine.trained(), theirs.trained())
     if (mine.thresholds is None) != (theirs.thresholds is None):
         raise DataError("the classifiers differ in threshold_rules; merge only classifiers with the same parameters")
+    if [stage.described() for stage in mine.own_stages] != [stage.described() for stage in theirs.own_stages]:
+        raise DataError("the classifiers differ in stages; merge only classifiers with the same ones")
     if mine.options.rule_of_decisions != theirs.options.rule_of_decisions:
         raise DataError("the classifiers differ in what they optimise; merge only classifiers with the same parameters")
     united = copy.deepcopy(mine)
@@ -88,6 +92,7 @@ def merge(
     if united.thresholds is not None and theirs.thresholds is not None:
         merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
         drift.follow([], united.thresholds.drifting)
+    merge_own(united, theirs, np.asarray(columns, np.int64))
     if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers

@@ -7,6 +7,7 @@
 | rules           | `RuleBase`       | answers by the rules near the row                              |
 | drift           | `Drift`          | mixes the answers of members that follow the stream with it    |
 | threshold_rules | `ThresholdRules` | replaces outputs by those of a tree per label                  |
+| `FURTHER`, own  | `CheckedStage`   | change outputs: built-in stages of `FURTHER`, those of a user  |
 | written_rules   | `WrittenRules`   | replaces outputs where a rule of a person answers              |
 | calibration     | `Calibration`    | makes probabilities of the outputs                             |
 | decisions       | `Decisions`      | makes labels of both                                           |
@@ -16,14 +17,32 @@ A stage that is switched off is absent. The first four learn row by row in one c
 two read final outputs and change none.
 """
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pkgutil import resolve_name
+from typing import Any
+
 import numpy as np
 
 from evolabel._utils.interrupts import held
 from evolabel.core.rows import Batch, Rows
-from evolabel.core.stage import LearningStage, Stage
+from evolabel.core.stage import LearningStage, Stage, StagePart
 from evolabel.model.protocols import Model
+from evolabel.stages.own.stage import checked_prototypes, read_only
 from evolabel.stages.rules.weights import MANY_ROWS, weights_of_all
-from evolabel.typing import FloatArray
+from evolabel.typing import AnyArray, FloatArray, IntArray
+
+FURTHER: tuple[str, ...] = (
+    # A further built-in stage, a class derived from `core.stage.OwnStage`: "evolabel.stages.FOLDER.stage:CLASS",
+)
+
+
+def prototypes(own: object) -> tuple[Any, ...]:
+    """Return an object of each stage in `FURTHER`, and behind them the `own` ones of a user, the parameter `stages`.
+
+    ParameterError if one of them cannot be a stage.
+    """
+    return checked_prototypes([resolve_name(path)() for path in FURTHER], own)
 
 
 def first_stages(model: Model) -> tuple[Stage, ...]:
@@ -35,7 +54,13 @@ def first_stages(model: Model) -> tuple[Stage, ...]:
 def refiners(model: Model) -> list[LearningStage]:
     """Return the stages of `model` that refine these outputs, in their order."""
     found: list[LearningStage] = [] if model.thresholds is None else [model.thresholds]
+    found += model.own_stages
     return [*found, model.written] if model.written.is_used else found
+
+
+def last_stages(model: Model) -> tuple[object, ...]:
+    """Return what reads the final outputs of `model`, in their order."""
+    return model.calibration, model.decisions
 
 
 def answer_stages(model: Model, rows: Rows) -> Rows:
@@ -44,19 +69,69 @@ def answer_stages(model: Model, rows: Rows) -> Rows:
         rows.W = model.drift.mixed(weights_of_all)
     for stage in first_stages(model):
         stage.answer(rows)
-    for stage in refiners(model):
-        stage.answer(rows)
+    refine(model, rows)
     return rows
 
 
-def refined_parts(model: Model, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
-    """Return what each refiner of `model` adds to the `outputs`, (K,), of a sample that was `read`, by its name."""
-    rows, parts = Rows(read, outputs=outputs[None].copy()), {}
+def refine(model: Model, rows: Rows, *, but: Stage | None = None) -> None:
+    """Answer `rows` by the refiners of `model`, `but` not by the one that has answered them."""
     for stage in refiners(model):
-        before = rows.outputs.copy()
+        if stage in model.own_stages:
+            with _shielded(model, stage):
+                stage.answer(rows)
+        elif stage is not but:
+            stage.answer(rows)
+
+
+def locate(model: Model, X: FloatArray) -> Rows:
+    """Return the raw rows `X`, read and scaled by `model`, with memberships and distances; they have no outputs."""
+    rows = Rows(X)
+    for stage in first_stages(model)[:2]:
         stage.answer(rows)
-        parts[stage.name] = (rows.outputs - before)[0]
+    rows.psi, rows.D = model.trained().memberships(rows.Z)
+    return rows
+
+
+def stage_parts(model: Model, rows: Rows) -> dict[str, StagePart]:
+    """Return what each refiner of `model` adds to the outputs of `rows`, which change, by its name."""
+    parts = {}
+    for stage in refiners(model):
+        with _shielded(model, stage):
+            parts[stage.name] = stage.explain(rows)
     return parts
+
+
+def learn_initial(model: Model, batch: Batch) -> None:
+    """Learn the raw rows of the initial `batch` by the refiners of `model`; its outputs are those before each row."""
+    for stage in refiners(model):
+        with _shielded(model, stage, learning=True):
+            stage.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs), None)
+
+
+def merge_own(model: Model, other: Model, columns: IntArray) -> None:
+    """Add what the own stages of `other` have learned to those of `model`; `columns` has the places of its labels."""
+    for mine, theirs in zip(model.own_stages, other.own_stages, strict=True):
+        with _shielded(model, mine, learning=True):
+            mine.merge(theirs, columns)
+
+
+def _shielded(model: Model, stage: Stage, *, learning: bool = False) -> AbstractContextManager[None]:
+    """Return a context in which `stage`, if it is a user's, can write no arrays of `model`, but its own if `learning`.
+
+    Built-in stages reach their arrays by addresses and replace them, so nothing is shielded while one of them runs.
+    """
+    if stage not in model.own_stages:
+        return nullcontext()
+    return read_only(_arrays(model, stage if learning else None))
+
+
+def _arrays(model: Model, but: Stage | None) -> Iterator[AnyArray]:
+    """Yield the arrays of all stages of `model` `but` of one."""
+    for stage in (*first_stages(model), *refiners(model), *last_stages(model)):
+        if stage is not but:
+            arrays = getattr(stage, "arrays", ())
+            yield from arrays().values() if callable(arrays) else arrays
+    yield from (model.n_answers, model.ranges)
 
 
 def learn_stages(model: Model, batch: Batch) -> None:
@@ -107,15 +182,16 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch) -> Non
     if not len(batch.X):
         return
     drift, log = model.drift, model.trained()
-    rows = Rows(batch.read, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs)
-    rows.n_rows, rows.episode = drift.n_rows, drift.episode
+    rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs)
+    rows.read, rows.n_rows, rows.n_seen, rows.episode = batch.read, drift.n_rows, log.n_seen, drift.episode
     if model.written.is_used:
         rows.Y = model.written.unanswered(rows)
     for stage in stages:
         if stage is model.written:
             rows.Y = batch.Y
         n_events = log.n_events
-        stage.learn(rows, log)
+        with _shielded(model, stage, learning=True):
+            stage.learn(rows, log)
         if rows.drifts_ended is not None:
             new = log.n_events - n_events
             drift.follow([*log.events][-new:] if new else [], rows.drifts_ended)

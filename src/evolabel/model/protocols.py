@@ -8,6 +8,7 @@ from evolabel.model.warm_up import WarmUp
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import Decisions
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.kind import RuleKind
 from evolabel.stages.rules.stage import RuleBase
@@ -41,6 +42,7 @@ class Model(EditedModel, Protocol):
     decisions: Decisions | None
     calibration: Calibration
     feedback: ErrorFeedback | None
+    own_stages: list[CheckedStage]
 
     @property
     def n_seen(self) -> int:
@@ -73,9 +75,6 @@ class Model(EditedModel, Protocol):
 
     def answer_few(self, X: FloatArray, W: FloatArray = ..., moments: Moments = ...) -> FewAnswers:
         """Return the answers to few raw rows `X`, by the weights `W` unless they are empty, and their forms."""
-
-    def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
-        """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""
 
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (K,)."""

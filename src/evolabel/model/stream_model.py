@@ -6,8 +6,9 @@ features, Y of 0/1 with NaN for labels that were not annotated.
 
 import copy
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -34,6 +35,7 @@ from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import Drift, NoDrift
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
 from evolabel.stages.rules.kind import RuleKind
@@ -73,6 +75,8 @@ class StreamModel(SeenArrays):
         Whether the labels are classes, of which one is true.
     feedback : ErrorFeedback, optional
         Learns from the batch phase only; its users copy it (`feedback_of`).
+    stages : sequence of OwnStage
+        Prototypes of the stages of a user, by `pipeline.prototypes`.
     """
 
     rule_kind: ClassVar[RuleKind] = RuleKind()
@@ -86,6 +90,7 @@ class StreamModel(SeenArrays):
         warming: bool = True,
         exclusive: bool = False,
         feedback: ErrorFeedback | None = None,
+        stages: Sequence[Any] = (),
     ) -> None:
         self.options = options
         self.n_features = n_features
@@ -96,12 +101,13 @@ class StreamModel(SeenArrays):
         self.rules: RuleBase | None = None
         self._drift: NoDrift | None = None
         self.thresholds: ThresholdRules | None = None
+        self.own_stages = [CheckedStage(stage, n_features, n_labels, exclusive=exclusive) for stage in stages]
         self.written = WrittenRules(n_features, n_labels, exclusive=exclusive)
         self.exclusive = exclusive
         self.calibration = Calibration(n_labels, exclusive=exclusive)
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
-        self.is_plain = self.decisions is None  # learning a row changes the rules only
+        self.is_plain = self.decisions is None and not self.own_stages  # learning a row changes the rules only
         self.feedback = feedback
         vars(self).update(SEEN_ARRAYS.new(stream_sizes(n_features, n_labels)))
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
@@ -198,10 +204,6 @@ class StreamModel(SeenArrays):
         those of the quadratic forms t.
         """
         return answer_few_rows(self, X, W, moments)
-
-    def refined_parts(self, read: FloatArray, outputs: FloatArray) -> dict[str, FloatArray]:
-        """Return what each refiner adds to the `outputs`, (K,), of a corrected sample that was `read`, by its name."""
-        return pipeline.refined_parts(self, read, outputs)
 
     def calibrator(self) -> Calibration:
         """Return the calibration of the outputs: this model's, or during the warm-up that of the first rows."""
@@ -379,7 +381,8 @@ class StreamModel(SeenArrays):
     def _end_warm_up(self, buffer: WarmUp) -> None:
         """Run the batch phase on the rows kept; this model changes only if that succeeds."""
         sizes, feedback = (self.n_features, self.n_labels), copy.deepcopy(self.feedback)
-        ready = type(self)(*sizes, self.options, exclusive=self.exclusive, feedback=feedback)
+        kind: dict[str, Any] = {"exclusive": self.exclusive, "stages": [each.prototype for each in self.own_stages]}
+        ready = type(self)(*sizes, self.options, feedback=feedback, **kind)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), ready.drift, buffer)
         vars(self).update(vars(ready))
@@ -395,6 +398,8 @@ class StreamModel(SeenArrays):
                 self.thresholds.grow_labels(n_labels)
         if self.decisions is not None:
             self.decisions.grow_labels(n_labels)
+        for stage in self.own_stages:
+            stage.grow_labels(n_labels)
         self.written.grow_labels(n_labels)
         self.calibration.grow_labels(n_labels)
         vars(self).update(SEEN_ARRAYS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))

@@ -67,7 +67,7 @@ def _distances(
     if sample is not None:
         X[:] = sample
     X[:, pair[0]], X[:, pair[1]] = (grid.ravel() for grid in np.meshgrid(across, along))
-    D = data.rules.memberships(data.scaler.transform(data.model.sensors.as_corrected(X)))[1]
+    D = data.rules.memberships(data.scaled(X))[1]
     nearest = D.argmin(axis=1)
     border = novelty_borders(data.model)[nearest]
     endless = bool(np.isinf(border).any())

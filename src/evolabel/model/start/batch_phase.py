@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from evolabel.core.rows import Batch, Rows
+from evolabel.core.rows import Batch
 from evolabel.engine.bounds import count_answers
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError, StateError
+from evolabel.model import pipeline
 from evolabel.model.label_states import restart_alarms
 from evolabel.model.protocols import Model
 from evolabel.model.seen_ranges import batch_ranges
@@ -66,8 +67,7 @@ def fit_statistics(model: Model, batch: Batch, *, in_order: bool = True) -> Rule
     model.rule_kind.fit_consequents(rules, scaled)
     _check_outputs(model, scaled)
     model.sensors.leave_out_steady(batch.X)
-    if model.thresholds is not None:
-        model.thresholds.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs))
+    pipeline.learn_initial(model, batch._replace(outputs=outputs))
     calibrated = start_calibration(model, scaled.rows(taught), left_out)
     model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
@@ -88,6 +88,7 @@ def initialise(model: Model, batch: Batch) -> None:
     model.local_ridge = options.first_local_ridge
     model.start_rules(model.scaler, model.settings())
     model.thresholds = model.new_thresholds()
+    model.own_stages = [stage.empty_like() for stage in model.own_stages]
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
     model.warm_up = None
     model.journal.clear()

@@ -1,6 +1,7 @@
 """A model as named arrays and plain facts for a file, and back, bit for bit."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ from evolabel.core.events import (
     EVENT_KINDS,
     MERGES,
     SHIFTS,
+    STAGE_EVENT,
     THRESHOLD_CHANGES,
     WRITTEN_CHANGES,
     Event,
@@ -28,6 +30,7 @@ from evolabel.model.warm_up import WARM_UP_ARRAYS
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.own.stage import check_given
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings
 from evolabel.stages.rules.file_checks import RuleChecks, check_identities, check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
@@ -44,7 +47,7 @@ from evolabel.typing import Arrays, IntArray
 Facts = dict[str, Any]
 
 CHANGE_ARRAYS = ("slots", "counters", "after")
-_GROUPS = ("scaler", "rules", "members", "thresholds", "written", "change", "decisions", "calibration")
+_GROUPS = ("scaler", "rules", "members", "thresholds", "stages", "written", "change", "decisions", "calibration")
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
@@ -58,6 +61,8 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
         "ridge": model.ridge.hex() if model.rules is not None else None,
         "local_ridge": model.local_ridge.hex() if model.rules is not None else None,
     }
+    if model.own_stages:
+        facts["stages"] = [stage.described() for stage in model.own_stages]
     if model.warm_up is not None:
         buffer = model.warm_up
         facts["warm_up"] = {name: getattr(buffer, name) for name in ("filled", "n_seen", "passed", "in_order")}
@@ -72,6 +77,8 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= prefixed("members", model.drift.stored())
     if model.thresholds is not None:
         arrays |= prefixed("thresholds", thresholds_to_arrays(model.thresholds))
+    for stage in model.own_stages:
+        arrays |= prefixed(f"stages.{stage.name}", stage.stored())
     if len(model.written):
         arrays |= prefixed("written", WRITTEN_ARRAYS.arrays_of(model.written.arrays))
     arrays |= prefixed("calibration", CALIBRATION_ARRAYS.arrays_of(model.calibration.arrays))
@@ -109,18 +116,22 @@ def model_from_arrays(
     *,
     model_class: type[StreamModel] = StreamModel,
     options_class: type[Options] = Options,
+    stages: Sequence[Any] = (),
     copy: bool = True,
 ) -> StreamModel:
     """Return the model of these `arrays` and `facts`, with its `feedback`; DataError if they are not those of one.
 
-    It is a `model_class` with options of `options_class`. Without `copy` its rules are the `arrays` themselves, which
-    saves memory where the model is only checked.
+    It is a `model_class` with options of `options_class` and stages of these prototypes. Without `copy` its rules are
+    the `arrays` themselves, which saves memory where the model is only checked.
     """
     stored = StoredFacts(facts, "model")
     options = read_options(stored.part("options"), options_class)
+    if stages or "stages" in stored:
+        check_given(stored.value("stages") if "stages" in stored else [], stages)
     n_features, n_labels = stored.whole("n_features", high=MOST_COLUMNS), stored.whole("n_labels", high=MOST_COLUMNS)
     if "warm_up" in stored:
-        model = model_class(n_features, n_labels, options, exclusive=stored.flag("exclusive"), feedback=feedback)
+        kind: Facts = {"exclusive": stored.flag("exclusive"), "stages": stages}
+        model = model_class(n_features, n_labels, options, feedback=feedback, **kind)
         _fill_buffer(model, arrays, stored.part("warm_up"))
         return model
     parts = _parts(arrays, options)
@@ -129,7 +140,7 @@ def model_from_arrays(
     check_arrays(parts["rest"], SEEN_ARRAYS.expected(stream_sizes(n_features, n_labels)))
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
-    kind = {"warming": False, "exclusive": stored.flag("exclusive")}
+    kind = {"warming": False, "exclusive": stored.flag("exclusive"), "stages": stages}
     model = model_class(n_features, n_labels, options, **kind, feedback=feedback)
     low, high = limits_of(options.scaling)
     model.scaler = Scaler(**SCALER_ARRAYS.copies(parts["scaler"]), low=low, high=high)
@@ -142,6 +153,8 @@ def model_from_arrays(
             check_thresholds(parts["thresholds"], n_features, n_labels, next_number)
         fill_thresholds(model.thresholds, parts["thresholds"])
         model.drift.follow([], model.thresholds.drifting)
+    with inside("stages"):
+        _fill_own(model, parts["stages"])
     if parts["written"]:
         with inside("written"):
             model.written.arrays = _written(parts["written"], model, rules.arrays.counters)
@@ -181,6 +194,13 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     if groups["thresholds"] and not options.threshold_rules:
         raise DataError("arrays of thresholds are not expected here")
     return {**groups, "rest": rest}
+
+
+def _fill_own(model: StreamModel, arrays: Arrays) -> None:
+    """Set the stages of a user in `model` to the stored `arrays`."""
+    check_names(arrays, [f"{stage.name}.{name}" for stage in model.own_stages for name in stage.schema.stored])
+    for stage in model.own_stages:
+        stage.restore(part_of(arrays, stage.name))
 
 
 def _fill_buffer(model: StreamModel, arrays: Arrays, stored: StoredFacts) -> None:
@@ -252,7 +272,7 @@ def _is_event(event: Event) -> bool:
     optional = [number for number in (event.rule, event.other, event.label, event.feature) if number is not None]
     whole = all(type(number) is int and 0 <= number <= MOST for number in (event.sample, event.rows, *optional))
     levels = all(type(level) is float and np.isfinite(level) for level in (event.before, event.after, event.deviations))
-    is_shift = event.kind in SHIFTS
+    is_shift = event.kind in SHIFTS or event.kind == STAGE_EVENT
     has_label = is_shift or event.kind in THRESHOLD_CHANGES or event.kind in WRITTEN_CHANGES
     about = (event.rule is None) == is_shift and (has_label or event.label is event.feature is None)
     return whole and levels and about and event.kind in EVENT_KINDS and isinstance(event.note, str)

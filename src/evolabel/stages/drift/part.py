@@ -4,9 +4,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from evolabel.core.rows import Rows
 from evolabel.stages.drift.stage import NoDrift
+from evolabel.stages.rules.part import rule_part
 from evolabel.stages.rules.stream_terms import RulesModel
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 _NUDGE = 1e-4  # standard deviations of a feature by which it is moved to find the slope of its score
 _LEAST_SLOPE = 1e-9  # of a score per standard deviation: below, the score of the feature is cut
@@ -29,6 +31,33 @@ class LinearPart(NamedTuple):
     """What each feature (the last: the intercept) adds to each label, (p + 1, K)."""
     slopes: FloatArray
     """Change of the outputs per unit of each scaled feature, (p, K)."""
+
+
+class MixedPart(NamedTuple):
+    """Parts of the rules and of the linear member in the outputs of one sample, and the slopes of both together."""
+
+    contributions: FloatArray
+    """What each feature (the last: the intercept) adds through each active rule, (n_active, p + 1, K)."""
+    linear: FloatArray | None
+    """What each feature adds through the linear member, (p + 1, K); None without one."""
+    slopes: FloatArray
+    """Change of the outputs per unit of each scaled feature, (p, K)."""
+    total: FloatArray
+    """The sum of all that is added to each label, (K,)."""
+
+
+def mixed_part(model: DriftModel, rows: Rows, active: IntArray) -> MixedPart:
+    """Return the parts of the rules of `model`, those that are `active`, and of its linear member, in one sample.
+
+    `rows`, with their memberships, are the sample alone.
+    """
+    parts, slopes = rule_part(model.trained(), model.drift.weights, rows.Z[0], rows.psi[0], active)
+    linear = linear_part(model, rows.X)
+    if linear is None:
+        return MixedPart(parts, None, slopes, parts.sum(axis=(0, 1)))
+    parts *= linear.rules_share
+    total = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
+    return MixedPart(parts, linear.contributions, linear.rules_share * slopes + linear.slopes, total)
 
 
 def linear_part(model: DriftModel, x: FloatArray) -> LinearPart | None:

@@ -7,6 +7,7 @@ import numpy as np
 from evolabel.core.events import EventLog
 from evolabel.core.rows import Batch, Rows
 from evolabel.core.sizes import check_batch, check_rows
+from evolabel.core.stage import Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.stage import MovedSensor
@@ -34,7 +35,7 @@ _refine_rows, _learn_refined, _take_turn = direct(refine_rows), direct(learn_ref
 _derive_codes, _settle_label = direct(derive_codes), direct(settle_label)
 
 
-class ThresholdRules:
+class ThresholdRules(Answering):
     """A tree of thresholds per label, found by the labels and let in by a gate.
 
     Parameters
@@ -51,6 +52,7 @@ class ThresholdRules:
     """
 
     name = "threshold_rules"
+    schema = THRESHOLD_ARRAYS
 
     def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> None:
         self.arrays = allocate_thresholds(n_features, n_labels)

@@ -8,6 +8,7 @@ from evolabel.core.events import EventLog
 from evolabel.core.rows import Batch, Rows
 from evolabel.core.schema import of_features
 from evolabel.core.sizes import check_batch, check_rows
+from evolabel.core.stage import Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.threshold_rules.arrays import doubt_errors
@@ -19,7 +20,7 @@ from evolabel.typing import BoolArray, FloatArray, IntArray
 _answer_written, _leave_out, _learn_written = direct(answer_written), direct(leave_out), direct(learn_written)
 
 
-class WrittenRules:
+class WrittenRules(Answering):
     """For each label the first written rule that mentions it, holds, and is used.
 
     Parameters
@@ -36,6 +37,7 @@ class WrittenRules:
     """
 
     name = "written_rules"
+    schema = WRITTEN_ARRAYS
 
     def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> None:
         self.arrays = allocate_written(0, n_features, n_labels)

@@ -43,6 +43,10 @@ class RuleFigureData:
         assert self.model.scaler is not None
         return self.model.scaler
 
+    def scaled(self, X: FloatArray) -> FloatArray:
+        """Return the scores of the values `X`, (n, p), which sensors that have moved read now."""
+        return self.scaler.transform(self.model.sensors.as_corrected(X))
+
     def weights(self, slot: int) -> FloatArray:
         """Return the consequents in `slot`, (q, K)."""
         return self.rules.weights(slot)

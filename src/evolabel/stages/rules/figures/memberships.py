@@ -70,7 +70,7 @@ def gaussian(data: RuleFigureData, slot: int, j: int, values: FloatArray) -> Flo
     """
     X = np.full((len(values), data.model.n_features), np.nan)
     X[:, j] = values
-    z = data.scaler.transform(data.model.sensors.as_corrected(X))[:, j]
+    z = data.scaled(X)[:, j]
     variance = data.rules.shape(slot).covariance[j, j]
     return np.asarray(np.exp(-0.5 * (z - data.rules.arrays.c[slot, j]) ** 2 / variance))
 

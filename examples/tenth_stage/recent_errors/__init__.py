@@ -1,0 +1,1 @@
+"""Recent errors of each label."""

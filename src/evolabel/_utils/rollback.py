@@ -1,0 +1,67 @@
+"""`SavedState`: the state of an object and of all that it refers to, which can be put back in place."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+_CONTAINERS = (dict, list, set, deque)
+_VALUES = frozenset((int, float, bool, str, bytes, type(None), np.int64, np.float64, np.bool_))
+
+
+class SavedState:
+    """What `thing` and the objects, containers and arrays behind it hold now.
+
+    Tuples are followed, entries of sets and deques are not: they must not change. Putting it back keeps every object,
+    so that references to it stay valid.
+    """
+
+    def __init__(self, thing: Any) -> None:
+        self._kept: list[tuple[Any, Any]] = []
+        seen: set[int] = set()
+        rest = [thing]
+        while rest:
+            each = rest.pop()
+            kind = type(each)
+            if kind in _VALUES or id(each) in seen:
+                continue
+            seen.add(id(each))
+            if kind is np.ndarray:
+                if each.flags.writeable:
+                    self._kept.append((each, each.copy()))
+            elif isinstance(each, tuple):
+                rest.extend(each)
+            else:
+                found = each if isinstance(each, _CONTAINERS) else _attributes(each)
+                if found is not None:
+                    self._kept.append((found, found.copy()))
+                    rest.extend(found.values() if isinstance(found, dict) else found if kind is list else ())
+
+    def put_back(self) -> None:
+        """Give every object, container and array the state that it had."""
+        for found, before in self._kept:
+            if isinstance(found, np.ndarray):
+                found[...] = before
+            elif isinstance(found, list):
+                found[:] = before
+            else:
+                found.clear()
+                (found.extend if isinstance(found, deque) else found.update)(before)
+
+
+@contextmanager
+def put_back_on(error: type[Exception], *things: Any) -> Iterator[None]:
+    """Put all `things` back into the state before the `with` block if it raises an `error`."""
+    saved = SavedState(things)
+    try:
+        yield
+    except error:
+        saved.put_back()
+        raise
+
+
+def _attributes(thing: object) -> dict[str, Any] | None:
+    """Return the attributes of `thing`; None for a class, a function, or one without any."""
+    return None if isinstance(thing, type) or callable(thing) else getattr(thing, "__dict__", None)

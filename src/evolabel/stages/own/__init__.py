@@ -1,0 +1,1 @@
+"""Stages of users: what they do inside a model is checked."""

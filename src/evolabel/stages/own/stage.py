@@ -1,0 +1,243 @@
+"""`CheckedStage`: a stage of a user inside a model; what it does is checked, and faults are a `StageError`.
+
+It gets read-only views of what the model has read, and outputs of its own, which count only if they are finite and of
+the right shape. While it runs, arrays of other stages cannot be written. The caller that trains puts the model back.
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from evolabel.core.array_checks import check_arrays, inside
+from evolabel.core.events import EventLog, StageLog
+from evolabel.core.rows import Rows
+from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
+from evolabel.core.stage import MANY, StagePart, Sums
+from evolabel.errors import DataError, ParameterError, StageError
+from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
+
+_METHODS = ("answer", "learn")
+# Names of built-in stages.
+_TAKEN = ("sensors", "scaling", "rules", "drift", "threshold_rules", "written_rules", "calibration", "decisions")
+
+
+class CheckedStage:
+    """A stage of a user, made for rows and labels of these widths, that has learned nothing.
+
+    Parameters
+    ----------
+    prototype : OwnStage
+        Is copied.
+    n_features, n_labels : int
+        Widths of rows and of their labels.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
+    """
+
+    def __init__(self, prototype: Any, n_features: int, n_labels: int, *, exclusive: bool) -> None:
+        self.prototype, self.stage = copy.deepcopy(prototype), copy.deepcopy(prototype)
+        self.name: str = prototype.name
+        self.schema: Schema[Any] = prototype.schema
+        self.stage.is_exclusive = exclusive
+        self._set(self.schema.allocate(self._sizes(n_features, n_labels)), n_features, n_labels)
+
+    @property
+    def arrays(self) -> Any:
+        """The arrays of the stage."""
+        return self.stage.arrays
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows can be learned before other stages have to learn them."""
+        with _faults_of(self.name, "rows_at_once"):
+            return max(int(getattr(self.stage, "rows_at_once", MANY)), 1)
+
+    def empty_like(self) -> "CheckedStage":
+        """Return one for the same widths that has learned nothing."""
+        stage = self.stage
+        return CheckedStage(self.prototype, stage.n_features, stage.n_labels, exclusive=stage.is_exclusive)
+
+    # ------------------------------------------------------------------ answering and learning
+
+    def answer(self, rows: Rows) -> None:
+        """Change the outputs of `rows` by the stage."""
+        self._call("answer", rows, self.stage.answer)
+
+    def explain(self, rows: Rows) -> StagePart:
+        """Answer `rows`, and return what the stage adds to their outputs."""
+        before = rows.outputs.copy()
+        self.answer(rows)
+        return StagePart(rows.outputs - before)
+
+    def learn(self, rows: Rows, log: EventLog | None) -> None:
+        """Learn `rows`, whose outputs are changed as by `answer`; events go to `log`, if it is given."""
+        arrays, own_log = self.arrays, None if log is None else StageLog(self.name, log, rows.n_seen)
+        self._call("learn", rows, lambda shown: self.stage.learn(shown, own_log))
+        self._check_arrays(arrays, "learn")
+
+    def sums(self, rows: Rows) -> Sums | None:
+        """Return None: the stage learns in the order of time."""
+        return None
+
+    def merge(self, other: "CheckedStage", labels: IntArray) -> None:
+        """Add what `other` has learned; `labels` has the places of its labels among those of this stage."""
+        arrays, theirs = self.arrays, copy.deepcopy(other.stage)
+        with _faults_of(self.name, "merge"):
+            self.stage.merge(theirs, labels)
+        self._check_arrays(arrays, "merge")
+
+    def _call(self, method: str, rows: Rows, call: Callable[[Rows], object]) -> None:
+        """Call a `method` of the stage with what it may read of `rows`, and take over the outputs if they are sound."""
+        shown = Rows(*(_read_only(getattr(rows, name)) for name in ("X", "Y", "weights", "confidences")))
+        shown.read, shown.episode = (_read_only(getattr(rows, name)) for name in ("read", "episode"))
+        shown.n_rows, shown.n_seen, shown.outputs = rows.n_rows, rows.n_seen, rows.outputs.copy()
+        with _faults_of(self.name, method):
+            call(shown)
+            outputs = np.asarray(shown.outputs, np.float64)
+        if outputs.shape != rows.outputs.shape:
+            raise self._fault(method, f"left outputs of shape {outputs.shape}, expected {rows.outputs.shape}")
+        if not np.isfinite(outputs).all():
+            place = tuple(np.argwhere(~np.isfinite(outputs))[0].tolist())
+            raise self._fault(method, f"left {outputs[place]} in the outputs at {place}, expected finite numbers")
+        rows.outputs[...] = outputs
+
+    def _check_arrays(self, before: Any, method: str) -> None:
+        """Raise StageError unless the arrays are of the kind, shapes and types that they had `before`."""
+        now = self.arrays
+        if type(now) is not type(before):
+            raise self._fault(method, f"replaced its arrays by {type(now).__name__}; change them in place")
+        for name, array, old in zip(self.schema.declarations, now, before, strict=True):
+            if array.shape != old.shape or array.dtype != old.dtype:
+                found, expected = (f"{each.shape} {each.dtype}" for each in (array, old))
+                raise self._fault(method, f"left the array {name!r} as {found}, expected {expected}")
+
+    def _fault(self, method: str, what: str) -> StageError:
+        return StageError(f"stage {self.name!r}: {method} {what}; the model is unchanged")
+
+    # ------------------------------------------------------------------ other widths
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`, for which arrays have their start values."""
+        source = new_entries(self.stage.n_labels, n_labels)
+        self._set(self.schema.rearranged(self.arrays, {"label": source}), self.stage.n_features, n_labels)
+
+    def change_features(self, kept: IntArray, n_features: int) -> None:
+        """Keep the features in the columns `kept`, and add new ones up to `n_features`."""
+        sources = of_features(kept, self.stage.n_features, n_features)
+        self._set(self.schema.rearranged(self.arrays, sources), n_features, self.stage.n_labels)
+
+    def _set(self, arrays: Any, n_features: int, n_labels: int) -> None:
+        self.stage.arrays, self.stage.n_features, self.stage.n_labels = arrays, n_features, n_labels
+
+    def _sizes(self, n_features: int, n_labels: int) -> dict[str, int]:
+        return stream_sizes(n_features, n_labels, **getattr(self.prototype, "sizes", {}))
+
+    # ------------------------------------------------------------------ files
+
+    def described(self) -> dict[str, Any]:
+        """Return name and arrays of the stage as a file has them: what a stage that is given must agree with."""
+        return {"name": self.name, "arrays": described_arrays(self.prototype)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the arrays to copies of stored ones; DataError if they are not those of such a stage."""
+        stage, schema = self.stage, self.schema
+        sizes = self._sizes(stage.n_features, stage.n_labels)
+        with inside(self.name):
+            check_arrays(arrays, schema.expected(sizes))
+        stage.arrays = schema.allocate(sizes)._replace(**{name: np.array(arrays[name]) for name in schema.stored})
+
+    def stored(self) -> Arrays:
+        """Return the arrays by name, as files have them."""
+        return {name: getattr(self.arrays, name) for name in self.schema.stored}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied."""
+        self.__dict__.update(state)
+        self.stage.arrays = self.schema.writeable(self.stage.arrays)
+
+
+def checked_prototypes(built_in: Sequence[Any], stages: object) -> tuple[Any, ...]:
+    """Return the stages that are `built_in` and those of the parameter `stages`, all of different names.
+
+    ParameterError for what is no stage, and for a name that is taken.
+    """
+    if isinstance(stages, str) or not isinstance(stages, Sequence):
+        raise ParameterError(f"stages={stages!r} is no list; pass one of objects derived from evolabel.stages.OwnStage")
+    names = {*_TAKEN, *(stage.name for stage in built_in)}
+    for place, stage in enumerate(stages):
+        about = f"stages={stages!r} has {stage!r} in place {place}"
+        missing = [name for name in _METHODS if not callable(getattr(stage, name, None))]
+        if isinstance(stage, type) or missing or not isinstance(getattr(stage, "schema", None), Schema):
+            raise ParameterError(f"{about}; pass an object of a class derived from evolabel.stages.OwnStage")
+        name = stage.name
+        if not isinstance(name, str) or not name.isidentifier() or name in names:
+            raise ParameterError(f"{about} of name {name!r}; give every stage a name of its own, of letters and _")
+        names.add(name)
+        _check_axes(stage, about)
+    return (*built_in, *stages)
+
+
+def _check_axes(stage: Any, about: str) -> None:
+    """Raise ParameterError, which begins with `about`, if an axis of an array of `stage` has no length."""
+    known = {*stream_sizes(1, 1), *getattr(stage, "sizes", {})}
+    for name, declared in stage.schema.declarations.items():
+        for axis in declared.axes:
+            if isinstance(axis, str) and axis not in known:
+                raise ParameterError(f"{about}: axis {axis!r} of {name!r} has no length; add it to `sizes`")
+
+
+def described_arrays(stage: Any) -> dict[str, list[Any]]:
+    """Return type and axes of each stored array of `stage`, by name, as JSON holds them."""
+    schema, sizes = stage.schema, getattr(stage, "sizes", {})
+    return {
+        name: [np.dtype(schema.dtypes[name]).name, *(sizes.get(axis, axis) for axis in schema.declarations[name].axes)]
+        for name in schema.stored
+    }
+
+
+def check_given(described: object, prototypes: Iterable[Any]) -> None:
+    """Raise DataError unless the stages that a file has `described` are the `prototypes`, which load was given."""
+    stored = [each for each in described if isinstance(each, dict)] if isinstance(described, list) else []
+    found = {str(each.get("name")): each.get("arrays") for each in stored}
+    given = {stage.name: described_arrays(stage) for stage in prototypes}
+    if [*found] != [*given]:
+        names, passed = (", ".join(map(repr, each)) or "none" for each in (found, given))
+        raise DataError(
+            f"it has the stages {names}, and load was given {passed}; pass stages=[...] as when it was saved"
+        )
+    for name, arrays in found.items():
+        if arrays != given[name]:
+            raise DataError(f"the arrays of stage {name!r} in it are {arrays}, those of the one given {given[name]}")
+
+
+def _read_only(array: AnyArray) -> Any:
+    """Return a view of `array` that cannot be written."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+@contextmanager
+def _faults_of(name: str, method: str) -> Iterator[None]:
+    """Turn what a `method` of the stage of this `name` raises into a StageError."""
+    try:
+        yield
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise StageError(f"stage {name!r}: {method} raised {why}; the model is unchanged") from error
+
+
+@contextmanager
+def read_only(arrays: Iterable[FloatArray]) -> Iterator[None]:
+    """Make `arrays` read-only in the `with` block."""
+    locked = [array for array in arrays if array.flags.writeable]
+    try:
+        for array in locked:
+            array.setflags(write=False)
+        yield
+    finally:
+        for array in locked:
+            array.setflags(write=True)
