@@ -4,6 +4,7 @@
 
 Public names that were renamed stand in `RENAMED`, so that one script runs with the code from before and after. Only the
 public packages are imported, because modules move. Every group of calls is a function; an error in it is an output too.
+The groups "answers at random" need river, and for the sets EVOLABEL_DATA.
 """
 
 import inspect
@@ -63,6 +64,8 @@ def groups() -> Iterator[tuple[str, Outputs]]:
     yield "wide, queries", queried(EvolvingFuzzyClassifier, "labels", wide=True)
     for name, calls in OTHERS.items():
         yield f"others, {name}", calls()
+    for name in AT_RANDOM:
+        yield f"answers at random, {name}", at_random(name)
 
 
 def alone() -> Profile:
@@ -482,6 +485,25 @@ def metrics() -> Outputs:
         yield f"stream {kind}: labels", labels
 
 
+def at_random(name: str) -> Outputs:
+    """Yield outputs, events and drifts of the default on the stream or shuffled set `name`, learned row after row."""
+    from drift_streams import make_stream
+    from shared import datasets
+
+    from evolabel import EvolvingFuzzyClassifier
+
+    if name in datasets.NAMES:
+        X, Y, _ = datasets.load(name, 0)
+    else:
+        made = make_stream(name, 13)
+        X, Y = made.X, made.Y.argmax(axis=1) if made.one_label else made.Y
+    clf = EvolvingFuzzyClassifier()
+    yield "test_then_train", clf.test_then_train(X, Y)
+    yield "predict_proba", clf.predict_proba(X[-500:])
+    yield "events", np.array([f"{event.sample} {event.kind} {event.label}" for event in clf.events_])
+    yield "drift_", np.array([str(drift) for drift in clf.drift_.values()])
+
+
 CALLS: dict[str, Callable[[Profile], Outputs]] = {
     "stream": learned,
     "gaps": gaps,
@@ -542,6 +564,11 @@ OTHERS: dict[str, Callable[[], Outputs]] = {
     "thresholds": thresholds,
     "metrics": metrics,
 }
+AT_RANDOM = (
+    *("sea", "agrawal", "sine", "mixed", "hyperplane", "ds-abrupt", "flip", "sea-plain", "mixed-plain"),
+    *("emotions", "yeast", "water-quality", "birds"),
+)
+"""Drifting and stationary streams of two classes or of labels, and sets, whose answers come as if at random."""
 
 if __name__ == "__main__":
     main()

@@ -76,3 +76,16 @@ def state_of(model):
 def shifts(model):
     """Kinds, labels, features and samples of what has happened to the stream."""
     return [(e.kind, e.label, e.feature, e.sample) for e in model.trained().events if e.kind in MAJOR]
+
+
+def in_runs(X, Y, run, seed=0, label=0):
+    """The rows in an order in which one answer of `label` follows the other in runs of geometric length, mean `run`."""
+    rng, order, value = np.random.default_rng(seed), [], 0
+    left = {v: rng.permutation(np.flatnonzero(Y[:, label] == v)) for v in (0, 1)}
+    while len(left[value]):
+        n = int(rng.geometric(1.0 / run))
+        order.append(left[value][:n])
+        left[value] = left[value][n:]
+        value = 1 - value
+    order = np.concatenate(order)
+    return X[order], Y[order]

@@ -11,6 +11,7 @@ import numpy as np
 from evolabel.typing import FloatArray
 from naive.alarm import NaiveAlarm, odds
 from naive.members import NaiveLinear, NaiveMixer
+from naive.pace import NaiveAnswers
 
 
 class NaiveSums:
@@ -59,7 +60,9 @@ class NaiveFollower:
         self.turned: set[tuple[str, int]] = set()
         self.cut: int | None = None
         self.renewed, self.slow_start = 0, 0
-        self.gains, self.gain, self.variance = 0, 0.0, 0.0
+        self.gains, self.independent, self.gain, self.variance = 0, 0.0, 0.0, 0.0
+        self.answers = [NaiveAnswers() for _ in mixers]
+        self.lag, self.row = 0.0, (1.0, 1.0)  # independent answers and pace of the last row
         self.log: list[tuple[str, int]] = []
 
     def answer(self, x: FloatArray, z: FloatArray, psi: FloatArray) -> FloatArray:
@@ -73,33 +76,49 @@ class NaiveFollower:
         """Learn a row; return what was answered before."""
         F = self.answer(x, z, psi)
         self.now += 1
+        self.lag += 1.0 - self.row[1]
         raised = [self.watch(b, F[:, b], y[b], weight) for b in range(len(y))]
         self.slow.learn(z, psi, y, weight)
-        due = any(raised) and (self.cut is None or self.now - self.cut >= self.memory // 2)
+        self.row = self.mean_of_labels()
+        due = any(raised) and (self.cut is None or self.time - self.cut >= self.memory // 2)
         better = False
         if self.fast is not None:
             better = self.compare(np.clip(F, 0.0, 1.0), y)
             for slot in [0, *(1 + np.flatnonzero(psi)).tolist()]:
                 self.fast.fade(slot, self.block)
             self.fast.learn(z, psi, y, weight)
-        self.linear.learn(x, y, weight, np.ones(len(y)))
+        self.linear.learn(x, y, weight, np.ones(len(y)), self.row[1])
         self.settle(due, better)
         return F
 
     @property
     def block(self) -> int:
-        """Rows are counted in halves of the memory."""
-        return (self.now - 1) // (self.memory // 2)
+        """Time is counted in halves of the memory."""
+        return max(self.time - 1, 0) // (self.memory // 2)
+
+    @property
+    def time(self) -> int:
+        """Rows, of which some count less than one."""
+        return self.now - int(self.lag)
+
+    def mean_of_labels(self) -> tuple[float, float]:
+        """Independent answers and pace of a row; labels weigh by how much they vary."""
+        spreads = [answers.shares[-1] * (1.0 - answers.shares[-1]) + 1e-9 for answers in self.answers]
+        of_labels = np.array([answers.last for answers in self.answers])
+        n, pace = np.array(spreads) @ of_labels / sum(spreads)
+        return float(n), float(pace)
 
     def watch(self, b: int, F: FloatArray, y: float, weight: float) -> bool:
         """Mixer, share and alarms of one label; return whether the stream has changed."""
-        self.mixers[b].learn(F, y, weight)
+        n_eff, pace = self.answers[b].learn(y)
+        self.mixers[b].learn(F, y, weight * pace)
         g = min(weight, 1.0)
         n = min(self.share[b][1] + g, 1000.0)
         pi = self.share[b][0] + g / n * (y - self.share[b][0])
         self.share[b] = pi, n
         margin, (of_slow, of_final) = sqrt(2.0 * log(len(self.mixers) + 1)), self.alarms[b]
         losses = (np.clip(F, 0.0, 1.0) - y) ** 2
+        g *= n_eff
         slow = of_slow.watch(losses[0], pi * (1.0 - pi), self.now, g, margin, prior=50.0)
         final = of_final.watch(losses[3], pi * (1.0 - pi), self.now, g, margin, prior=50.0)
         for i, loss in enumerate((losses[0 if self.fast is None else 1], losses[2])):
@@ -111,22 +130,23 @@ class NaiveFollower:
         """Losses of slow and fast member, row by row; return whether the slow one must be renewed."""
         gain = float(((F[0] - y) ** 2 - (F[1] - y) ** 2).sum())
         self.gains += 1
-        step = 1.0 / min(self.gains, 250)
+        self.independent += self.row[0]
+        step = self.row[0] / min(max(self.independent, 1.0), 250.0)
         e = gain - self.gain
         self.gain += step * e
         self.variance = (1.0 - step) * (self.variance + step * e * e)
-        sure = self.gain > 3.0 * sqrt(self.variance / min(self.gains, 499)) + 0.001 * len(y)
-        long = self.now - self.slow_start > 2 * self.memory
-        return self.gains % 25 == 0 and self.now - self.renewed >= self.memory // 2 and long and sure
+        sure = self.gain > 3.0 * sqrt(self.variance / min(self.independent, 499.0)) + 0.001 * len(y)
+        long = self.time - self.slow_start > 2 * self.memory
+        return self.gains % 25 == 0 and self.time - self.renewed >= self.memory // 2 and long and sure
 
     def settle(self, cut: bool, better: bool) -> None:
         """Start, renew, cut: in this order."""
-        if self.fast is None and (cut or self.now >= self.memory):
+        if self.fast is None and (cut or self.time >= self.memory):
             self.fast = NaiveSums(self.slow.H, self.slow.G, self.slow.penalty, self.block)
             for mixer in self.mixers:
                 mixer.losses[1] = mixer.losses[0]
-            self.renewed, self.gains, self.gain, self.variance = self.now, 0, 0.0, 0.0
-            self.log.append(("start", self.now))
+            self.renewed, self.gains, self.independent, self.gain, self.variance = self.time, 0, 0.0, 0.0, 0.0
+            self.log.append(("start", self.time))
         self.reverse()
         if better:
             assert self.fast is not None
@@ -136,15 +156,15 @@ class NaiveFollower:
             self.slow = NaiveSums(faded.H, faded.G, faded.penalty)
             for mixer in self.mixers:
                 mixer.losses[0] = mixer.losses[1]
-            self.renewed, self.slow_start = self.now, self.now - self.memory
-            self.gains, self.gain, self.variance = 0, 0.0, 0.0
-            self.log.append(("renewed", self.now))
+            self.renewed, self.slow_start = self.time, self.time - self.memory
+            self.gains, self.independent, self.gain, self.variance = 0, 0.0, 0.0, 0.0
+            self.log.append(("renewed", self.time))
         if cut:
             assert self.fast is not None
             self.fast.H *= 0.02
             self.fast.G *= 0.02
-            self.cut = self.now
-            self.log.append(("cut", self.now))
+            self.cut = self.time
+            self.log.append(("cut", self.time))
 
     def reverse(self) -> None:
         """Members that the labels in a drift contradict beyond doubt answer the opposite; a second time needs more."""

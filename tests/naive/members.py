@@ -31,12 +31,12 @@ class NaiveLinear:
         """The share that each label is expected to be on."""
         return 1.0 / (1.0 + np.exp(-self.W @ standard_scores(x, self.mean, self.variance)))
 
-    def learn(self, x: FloatArray, y: FloatArray, weight: float, confidence: FloatArray) -> None:
-        """One step per answered label, then the scores."""
+    def learn(self, x: FloatArray, y: FloatArray, weight: float, confidence: FloatArray, pace: float = 1.0) -> None:
+        """One step per answered label, shorter where answers persist, then the scores."""
         s, f = standard_scores(x, self.mean, self.variance), self.answer(x)
         for b, known in enumerate(confidence):
             if weight * known > 0.0 and not np.isnan(y[b]):
-                eta = 0.05 * weight * known
+                eta = 0.05 * weight * known * pace
                 self.W[b] += eta / (1.0 + eta * (s @ s) / 4.0) * (y[b] - f[b]) * s
         self.learn_scores(x, weight)
 

@@ -11,6 +11,7 @@ import numpy as np
 from evolabel.typing import FloatArray
 from naive import threshold_trials as trials
 from naive.alarm import NaiveAlarm, odds
+from naive.pace import NaiveAnswers
 from naive.threshold_tree import Node, clip
 
 
@@ -41,12 +42,13 @@ class NaiveGate:
         e = clip(f, 0.0, 1.0)
         return e + max(0.25, self.say) * (g - e)
 
-    def turn(self, gain: float, won: float, w: float, errors: float) -> None:
-        """Open beyond doubt, close at a third of it or when decisions get worse."""
-        self.gain = 0.999 * self.gain + w * gain
-        self.squares = 0.999 * self.squares + w * gain**2
-        self.won = 0.999 * self.won + w * won
-        self.changed = 0.999 * self.changed + w * abs(won)
+    def turn(self, gain: float, won: float, w: float, errors: float, pace: float) -> None:
+        """Open beyond doubt, close at a third of it or when decisions get worse; a row may pass less time than one."""
+        fade, w = 1.0 - 0.001 * pace, w * pace
+        self.gain = fade * self.gain + w * gain
+        self.squares = fade * self.squares + w * gain**2
+        self.won = fade * self.won + w * won
+        self.changed = fade * self.changed + w * abs(won)
         z, decisions = self.gain / sqrt(self.squares + 0.05), self.won / sqrt(self.changed + 1.0)
         sooner = max(1.5, 0.24 * errors**2)
         if (z > errors and (decisions >= 1.0 or self.changed < 0.5)) or (z > sooner and decisions >= sooner):
@@ -54,10 +56,11 @@ class NaiveGate:
         elif z < errors / 3.0 or decisions < -0.5:
             self.is_open = False
 
-    def learn_say(self, f: float, g: float, y: float, w: float) -> None:
+    def learn_say(self, f: float, g: float, y: float, w: float, pace: float) -> None:
         """Least squares of y - f on g - f, shrunk by one half, cut to [0, 1]."""
-        self.product = 0.999 * self.product + w * (g - f) * (y - f)
-        self.spread = 0.999 * self.spread + w * (g - f) ** 2
+        fade, w = 1.0 - 0.001 * pace, w * pace
+        self.product = fade * self.product + w * (g - f) * (y - f)
+        self.spread = fade * self.spread + w * (g - f) ** 2
         self.say = clip(self.product / (self.spread + 0.5), 0.0, 1.0)
 
 
@@ -101,6 +104,7 @@ class NaiveLabel:
     root: Node = field(default_factory=lambda: Node(0, wait=100.0))
     gate: NaiveGate = field(default_factory=NaiveGate)
     alarm: NaiveAlarm = field(default_factory=NaiveAlarm)
+    answers: NaiveAnswers = field(default_factory=NaiveAnswers)
     against: float = 0.0
     turned: int = 0
     since: int = 0
@@ -195,13 +199,14 @@ class NaiveThresholds:
     def learn_label(self, k: int, x: FloatArray, y: float, f: float, g: float, w: float) -> float:
         """Alarm, gate and sums; in the first two a row is at most one answer. Return the gain over f."""
         label, once, gain = self.labels[k], min(w, 1.0), 0.0
+        pace = label.answers.learn(y)[1]
         if label.root.children:
-            label.watch((y - g) ** 2, once, len(self.rows), sqrt(2.0 * log(self.K + 1.0)))
+            label.watch((y - g) ** 2, once * pace, len(self.rows), sqrt(2.0 * log(self.K + 1.0)))
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)
             gain = (y - e) ** 2 - (y - h) ** 2
             if not self.shares_gate:
-                label.gate.turn(gain, float(is_wrong(f, y)) - float(is_wrong(h, y)), once, self.errors)
-            label.gate.learn_say(f, g, y, once)
+                label.gate.turn(gain, float(is_wrong(f, y)) - float(is_wrong(h, y)), once, self.errors, pace)
+            label.gate.learn_say(f, g, y, once, pace)
         learn_path(label.root, x, f, y, min(w, 100.0))
         return gain
 
@@ -210,7 +215,8 @@ class NaiveThresholds:
         annotated = np.flatnonzero(w > 0.0)
         truth = [k for k in annotated if y[k] > 0.5]
         won = float(np.argmax(f) not in truth[-1:]) - float(np.argmax(tried) not in truth[-1:])
-        self.labels[0].gate.turn(gain, won, min(1.0, w[annotated[-1]]), self.errors)
+        pace = max(self.labels[k].answers.last[1] for k in annotated)
+        self.labels[0].gate.turn(gain, won, min(1.0, w[annotated[-1]]), self.errors, pace)
         for label in self.labels:
             label.gate.is_open = self.labels[0].gate.is_open
 

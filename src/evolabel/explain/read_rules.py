@@ -18,6 +18,7 @@ from evolabel.explain.outcomes import (
 )
 from evolabel.explain.rules import Rule, RuleSet
 from evolabel.explain.shortening import Decide
+from evolabel.model.label_states import independent_by_label
 from evolabel.model.pipeline import locate
 from evolabel.model.protocols import Model
 from evolabel.stages.rules.label_rates import label_shares
@@ -78,6 +79,7 @@ def read_rules(
         thresholds=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
         searched=trees is not None and bool(trees.arrays.clock[LEARNED] >= LONG_ENOUGH),
         parts=claims.parts_by_name,
+        independent=dict(zip(label_names, independent_by_label(model), strict=True)),
     )
 
 

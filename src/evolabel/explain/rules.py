@@ -14,6 +14,7 @@ from evolabel.errors import DataError
 from evolabel.explain.answer_parts import AnswerParts, parts_lines, parts_values
 from evolabel.explain.linear_rule import LinearRule
 from evolabel.explain.outcomes import RuleOutcome, distinct_outcomes, left_out
+from evolabel.explain.persistence_words import persistence_lines
 from evolabel.explain.shortening import Fidelity
 from evolabel.stages.threshold_rules.words import LabelRules
 from evolabel.stages.written_rules.words import WrittenRule
@@ -212,6 +213,8 @@ class RuleSet(list[Rule]):
         Number of all rules, where these are some of them.
     parts : dict of str to AnswerParts, optional
         Which part of the model answers each label, by name; it is printed at the beginning.
+    independent : dict of str to float, optional
+        How many independent answers one answer of each label counts for, by name; it is printed where that is below 1.
     """
 
     def __init__(
@@ -225,6 +228,7 @@ class RuleSet(list[Rule]):
         searched: bool = False,
         n_all: int | None = None,
         parts: Mapping[str, AnswerParts] | None = None,
+        independent: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(rules)
         self.fidelity = fidelity
@@ -234,6 +238,7 @@ class RuleSet(list[Rule]):
         self.searched = searched
         self.n_all = len(self) if n_all is None else n_all
         self.parts = dict(parts or {})
+        self.independent = dict(independent or {})
 
     @property
     def _all(self) -> "list[WrittenRule | LabelRules | Rule | LinearRule]":
@@ -243,9 +248,9 @@ class RuleSet(list[Rule]):
 
     @property
     def _opening(self) -> list[str]:
-        """Return which part answers each label, the summary, and what is not printed, and why."""
+        """Return which part answers each label, the summary, how answers persist, and what is not printed, and why."""
         silent = sum(not rule.claims for rule in self)
-        lines = [*parts_lines(self.parts), summary(self)]
+        lines = [*parts_lines(self.parts), summary(self), *persistence_lines(self.independent)]
         if silent:
             lines.append(
                 f"{counted(silent, 'rule')} not printed: other parts answer, or the whole model predicts otherwise."
@@ -275,6 +280,7 @@ class RuleSet(list[Rule]):
             searched=self.searched,
             n_all=self.n_all,
             parts=self.parts if label is None else {label: self.parts[label]} if label in self.parts else {},
+            independent={name: n for name, n in self.independent.items() if label in (None, name)},
         )
 
     @property
@@ -306,6 +312,7 @@ class RuleSet(list[Rule]):
         return {
             "fidelity": found,
             "parts": parts_values(self.parts),
+            "independent_answers": self.independent,
             "written": [rule.to_dict() for rule in self.written],
             "thresholds": [label.to_dict() for label in self.thresholds],
             "rules": rules,

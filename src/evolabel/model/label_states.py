@@ -5,6 +5,7 @@ from math import log
 
 import numpy as np
 
+from evolabel.core.pace import independent_answers, mean_independent
 from evolabel.model.protocols import Model
 from evolabel.stages.drift.label_drift import LabelDrift, drifts_of_members
 from evolabel.stages.drift.loops.alarm import IS_RAISED, ODDS
@@ -30,7 +31,20 @@ def label_drifts(model: Model) -> list[LabelDrift]:
     trees, instead = model.thresholds, {}
     if trees is not None:
         instead = {int(k): trees.arrays.alarms[k] for k in np.flatnonzero(trees.arrays.gate[:, IS_OPEN] > 0.0)}
-    return drifts_of_members(model.drift, model.rules.events, instead)
+    return drifts_of_members(model.drift, model.rules.events, instead, independent_by_label(model))
+
+
+def independent_by_label(model: Model) -> list[float]:
+    """Return how many independent answers one answer of each label of `model` counts for; of classes, the mean.
+
+    Where neither drift is followed nor threshold rules are learned, nothing counts answers: 1.
+    """
+    counts = model.drift.persistence
+    if counts is None and model.thresholds is not None:
+        counts = model.thresholds.arrays.persistence[model.thresholds.first_tree :]
+    if counts is None:
+        return [1.0] * model.n_labels
+    return [mean_independent(counts)] * model.n_labels if model.exclusive else independent_answers(counts).tolist()
 
 
 def labels_in_drift(model: Model, names: Sequence[str]) -> dict[str, int]:

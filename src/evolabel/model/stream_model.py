@@ -163,7 +163,7 @@ class StreamModel(SeenArrays):
         self.scaler = scaler
         sizes = len(scaler.used), self.n_labels
         self.rules = rules = self.rule_kind.rules(self.options, *sizes, settings, stored)
-        self._drift = Drift(rules, scaler) if settings.memory else NoDrift(rules)
+        self._drift = Drift(rules, scaler, exclusive=self.exclusive) if settings.memory else NoDrift(rules)
         return rules
 
     def new_thresholds(self) -> ThresholdRules | None:

@@ -9,6 +9,7 @@ written out.
 | 1      | development versions of 0.1.0; arrays were added while the number stayed                                   |
 | 2      | with `members.reversal`, `thresholds.against`, 19 rows of `members.readings`, 10 numbers of every alarm    |
 | 3      | two kinds of classifiers: parameters and arrays of the paper's formulas are `PaperClassifier`'s alone      |
+| 4      | with `members.time`, `members.persistence`, `thresholds.persistence`, 4 numbers of `members.paired`        |
 """
 
 import re
@@ -21,7 +22,7 @@ from evolabel import __version__
 from evolabel.errors import DataError, ModelFileError
 from evolabel.typing import Arrays, FloatArray
 
-SCHEMA = 3
+SCHEMA = 4
 
 _VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
 _KNOTS = 16  # the parameter `n_knots` of schema 2, a constant since
@@ -132,6 +133,17 @@ def _to_third(arrays: Arrays, manifest: dict[str, Any]) -> None:
         del arrays[name]
 
 
+def _to_fourth(arrays: Arrays, _: dict[str, Any]) -> None:
+    """Add the counts of changes between answers, of which none has been seen: an answer counts for one."""
+    if "members.W" in arrays:
+        arrays.setdefault("members.time", np.array([0.0, 1.0, 1.0]))
+        arrays.setdefault("members.persistence", np.zeros((len(arrays["members.W"]), 5)))
+        if len(arrays["members.paired"]) == 3:
+            arrays["members.paired"] = np.append(arrays["members.paired"], arrays["members.paired"][0])
+    if "thresholds.gate" in arrays:
+        arrays.setdefault("thresholds.persistence", np.zeros((len(arrays["thresholds.gate"]), 5)))
+
+
 def _padded(array: FloatArray, axis: int, size: int) -> FloatArray:
     """Return `array` with zeros behind it along `axis`, up to `size` entries."""
     widths = [(0, 0)] * array.ndim
@@ -155,5 +167,6 @@ def _with_usual_range(readings: FloatArray) -> FloatArray:
 STEPS = {
     1: Step(_to_second, "the development version of 17 November 2026 or before that wrote it"),
     2: Step(_to_third, "the development version of 19 November 2026 or before that wrote it"),
+    3: Step(_to_fourth, "the development version of 19 November 2026 or before that wrote it"),
 }
 """By the number of an older schema: the step to the next one."""

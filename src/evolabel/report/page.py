@@ -20,6 +20,7 @@ from evolabel.explain.answer_parts import parts_lines
 from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
 from evolabel.explain.figures.figure_data import FigureData
 from evolabel.explain.linear_rule import read_linear_rule
+from evolabel.explain.persistence_words import persistence_lines
 from evolabel.explain.rules import RuleSet
 from evolabel.report.figures import metric_title, trend_lines
 from evolabel.report.label_figures import LABEL_FIGURES
@@ -179,15 +180,16 @@ def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
         return []
     rules = sorted((rule for rule in found if rule.claims), key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
     before: list[Any] = [*found.written, *found.thresholds]
-    parts, linear = found.parts, found.linear
+    parts, linear, independent = found.parts, found.linear, found.independent
     if columns is not None:
         names = columns.names_with_kinds, _label_names(learner, columns)
         model, shares = learner.inner.trained_model, [*parts.values()]
         before = [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
         rules = [rule.renamed(*names) for rule in rules]
         parts, linear = dict(zip(names[1], shares, strict=True)), read_linear_rule(model, *names, shares)
+        independent = dict(zip(names[1], independent.values(), strict=True))
     after = [] if linear is None or not linear.shown else [linear.text]
-    return ["\n".join(parts_lines(parts)), *before, *rules, *after]
+    return ["\n".join([*parts_lines(parts), *persistence_lines(independent)]), *before, *rules, *after]
 
 
 def _label_names(learner: Any, columns: Dataset) -> list[str]:

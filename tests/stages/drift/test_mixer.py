@@ -29,18 +29,27 @@ def twin_of(losses):
 @given(LOSSES, st.booleans())
 def test_weights_are_those_of_the_twin(L, has_fast):
     w = np.full((3, 4), np.nan)
-    mixer.mixer_weights(L, has_fast, w)
+    mixer.mixer_weights(L, has_fast, False, w)
     for b in range(4):
         np.testing.assert_allclose(w[:, b], twin_of(L[:, b]).weights(has_fast), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(w.sum(axis=0), 1.0, rtol=1e-14)
     assert has_fast or not w[FAST].any()
 
 
+@settings(max_examples=examples(20))
+@given(LOSSES, st.booleans())
+def test_classes_have_the_weights_of_their_mean_losses(L, has_fast):
+    w = np.full((3, 4), np.nan)
+    mixer.mixer_weights(L, has_fast, True, w)
+    expected = twin_of(L.mean(axis=1)).weights(has_fast)
+    np.testing.assert_allclose(w, np.tile(np.array(expected)[:, None], 4), rtol=1e-9, atol=1e-12)
+
+
 def test_the_slow_member_answers_nearly_alone_where_all_are_as_good():
     w = np.empty((3, 1))
-    mixer.mixer_weights(np.full((3, 1), 0.1), True, w)
+    mixer.mixer_weights(np.full((3, 1), 0.1), True, False, w)
     assert w[SLOW, 0] > 0.95
-    mixer.mixer_weights(np.array([[0.1], [0.05], [0.1]]), True, w)
+    mixer.mixer_weights(np.array([[0.1], [0.05], [0.1]]), True, False, w)
     assert w[FAST, 0] > 0.999
 
 

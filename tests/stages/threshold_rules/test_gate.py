@@ -18,8 +18,8 @@ SEEDS = st.integers(0, 10_000)
 
 
 @settings(max_examples=examples(30))
-@given(SEEDS, st.floats(-1.0, 1.0), st.floats(1.5, 5.0))
-def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors):
+@given(SEEDS, st.floats(-1.0, 1.0), st.floats(1.5, 5.0), st.sampled_from([1.0, 0.2, 0.01]))
+def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace):
     rng, m, twin = np.random.default_rng(seed), np.zeros(N_GATE), NaiveGate()
     for i in range(150):
         trend = level if i < 80 else -level
@@ -28,40 +28,40 @@ def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors):
         h = twin.mixed(f, g)
         assert gate.mixed(m, f, g) == pytest.approx(h, abs=1e-12)
         won = gate.is_wrong(f, y) - gate.is_wrong(h, y)
-        gate.turn_gate(m, (y - f) ** 2 - (y - h) ** 2, won, w, errors)
-        twin.turn((y - f) ** 2 - (y - h) ** 2, won, w, errors)
-        gate.learn_say(m, f, g, y, w)
-        twin.learn_say(f, g, y, w)
+        gate.turn_gate(m, (y - f) ** 2 - (y - h) ** 2, won, w, pace, errors)
+        twin.turn((y - f) ** 2 - (y - h) ** 2, won, w, errors, pace)
+        gate.learn_say(m, f, g, y, w, pace)
+        twin.learn_say(f, g, y, w, pace)
         np.testing.assert_allclose(m, twin.vector(), atol=1e-10)
 
 
 def test_a_gate_opens_only_with_both_tests_and_closes_with_one():
     m = np.zeros(N_GATE)
     for _ in range(200):
-        gate.turn_gate(m, 0.2, 0.0, 1.0, 2.0)  # a smaller error, no decision changed
+        gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0)  # a smaller error, no decision changed
     assert m[IS_OPEN] == 1.0
     for _ in range(2):
-        gate.turn_gate(m, 0.2, -1.0, 1.0, 2.0)  # decisions are lost
+        gate.turn_gate(m, 0.2, -1.0, 1.0, 1.0, 2.0)  # decisions are lost
     assert m[IS_OPEN] == 0.0
-    gate.turn_gate(m, 0.2, 0.0, 1.0, 2.0)  # the error alone does not open it again
+    gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0)  # the error alone does not open it again
     assert m[IS_OPEN] == 0.0
     for _ in range(9):
-        gate.turn_gate(m, 0.2, 1.0, 1.0, 2.0)
+        gate.turn_gate(m, 0.2, 1.0, 1.0, 1.0, 2.0)
     assert m[IS_OPEN] == 1.0
     while m[IS_OPEN] == 1.0:
-        gate.turn_gate(m, -0.4, 0.0, 1.0, 2.0)
+        gate.turn_gate(m, -0.4, 0.0, 1.0, 1.0, 2.0)
     assert m[0] / np.sqrt(m[1] + 0.05) < 2.0 / 3.0
 
 
 def test_a_gate_opens_sooner_where_decisions_show_it_too():
     m, n_won = np.zeros(N_GATE), 0
     while m[IS_OPEN] == 0.0:
-        gate.turn_gate(m, 1.0, 1.0, 1.0, 3.0)  # a positive of a rare label that only the tree finds
+        gate.turn_gate(m, 1.0, 1.0, 1.0, 1.0, 3.0)  # a positive of a rare label that only the tree finds
         n_won += 1
     assert n_won == 6  # 6 / sqrt(6 + 1) exceeds 0.24 * 3^2; the error alone would need 10 rows
     m = np.zeros(N_GATE)
     for _ in range(9):
-        gate.turn_gate(m, 1.0, 0.0, 1.0, 3.0)
+        gate.turn_gate(m, 1.0, 0.0, 1.0, 1.0, 3.0)
     assert m[IS_OPEN] == 0.0
 
 
@@ -71,7 +71,7 @@ def test_the_weight_is_that_of_least_squares(seed):
     rng, m = np.random.default_rng(seed), np.zeros(N_GATE)
     f, g, y = rng.uniform(0.0, 1.0, (3, 60))
     for row in zip(f, g, y, strict=True):
-        gate.learn_say(m, *row, 1.0)
+        gate.learn_say(m, *row, 1.0, 1.0)
     fade = 0.999 ** np.arange(59, -1, -1)
     slope = (fade * (g - f)) @ (y - f) / (fade @ (g - f) ** 2 + 0.5)
     assert m[SAY] == pytest.approx(np.clip(slope, 0.0, 1.0), abs=1e-10)

@@ -26,6 +26,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from evolabel.core.array_checks import FINITE, HEAVIEST, MOST, MOST_SQUARED
+from evolabel.core.pace import PERSISTENCE
 from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.engine.packed_state import declare
 from evolabel.stages.rules.arrays import State, allocate, example_settings, workspace
@@ -36,10 +37,18 @@ SLOW, FAST, LINEAR, FINAL = 0, 1, 2, 3  # the members and their mixture, as in F
 N_MEMBERS = 3
 N_ALARM = 10  # numbers of one alarm (`stages.drift.loops.alarm`)
 
-# Index of `clock`: rows of the stream so far; row at which the fast member began, was last cut, and at which the slow
-# one was last renewed (or the fast one began); row from which on the slow member remembers the stream.
+# Index of `clock`: rows of the stream so far; time at which the fast member began, was last cut, and at which the slow
+# one was last renewed (or the fast one began); time from which on the slow member remembers the stream.
 ROWS, BORN, CUT, RENEWED, SLOW_START = 0, 1, 2, 3, 4
 NEVER = -1
+
+# Index of `time`: rows of the stream minus the time that has passed with them (`core.loops.pace`); time that passes
+# with a row, and independent answers that it counts for, by the last answered row.
+LAG, ROW_PACE, ROW_INDEPENDENT = 0, 1, 2
+
+# Index of `paired`: rows that were compared; mean and variance of the slow loss minus the fast loss; independent
+# answers among these rows.
+ROWS_COMPARED, MEAN_GAIN, GAIN_VARIANCE, COMPARED_INDEPENDENT = 0, 1, 2, 3
 
 N_REVERSED = 2  # members that can be reversed, fast and linear: the first rows of `reversal`
 
@@ -64,6 +73,7 @@ MOST_REVERSAL = 1e12  # odds, so that their product stays finite
 START_LOSS = 0.25  # of an output of 0.5, before there is an answer
 
 _FIRST_CLOCK = np.array([0, NEVER, NEVER, NEVER, 0])
+_FIRST_TIME = np.array([0.0, 1.0, 1.0])
 _FIRST_VIEWS = np.array([[0.0], [1.0], [0.0], [1.0]])
 _FIRST_READINGS = np.zeros((N_READINGS, 1))
 _FIRST_READINGS[[SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE]] = 1.0
@@ -73,7 +83,11 @@ class MemberArrays(NamedTuple):
     """State of the members."""
 
     clock: Annotated[IntArray, array(5, start=_FIRST_CLOCK, low=-MOST)]
-    """Rows of the stream; see the indices above."""
+    """Rows and times of the stream; see the indices above."""
+    time: Annotated[FloatArray, array(3, start=_FIRST_TIME, low=0.0, high=float(MOST))]
+    """By how much time is behind the rows; see the indices above."""
+    persistence: Annotated[FloatArray, PERSISTENCE]
+    """Changes between neighbouring answers of each label, and those expected at random."""
     W: Annotated[FloatArray, array("label", "regressor")]
     """Weights of the linear member."""
     mean: Annotated[FloatArray, array("feature")]
@@ -97,8 +111,8 @@ class MemberArrays(NamedTuple):
     reversal: Annotated[FloatArray, array(4, "label", low=0.0, high=MOST_REVERSAL)]
     """Odds that the label is the opposite of what the fast and the linear member answer; 1 for each of them that was
     reversed in its drift."""
-    paired: Annotated[FloatArray, array(3)]
-    """Rows, mean and variance of the slow loss minus the fast loss."""
+    paired: Annotated[FloatArray, array(4)]
+    """Comparison of the slow and the fast member; see the indices above."""
     views: Annotated[FloatArray, array(4, "feature", start=_FIRST_VIEWS, low=-FINITE, high=FINITE)]
     """Corrections of sensors, adopted and tried."""
     readings: Annotated[
@@ -119,7 +133,7 @@ class Members(NamedTuple):
 
     `fast` is the state of the rule base with `fast_H` ... in the places of H, G and P; its regressors and memberships
     are those of the rule base. `knots` is the scaling of the features. `margin` is added to the standard errors at
-    which an alarm is raised.
+    which an alarm is raised. `one_weight`: all labels are mixed by the same weights.
     """
 
     arrays: MemberArrays
@@ -140,6 +154,7 @@ class Members(NamedTuple):
     fast_block: IntArray
     knots: Knots
     margin: float
+    one_weight: bool
 
 
 def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
@@ -147,8 +162,14 @@ def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
     return MEMBER_ARRAYS.allocate(stream_sizes(n_features, n_labels))
 
 
-def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots: Knots) -> Members:
-    """Return `arrays` with scratch arrays, the state of the `fast` member and the scaling, as kernels take them."""
+def with_scratch(
+    arrays: MemberArrays, fast: State, fast_block: IntArray, knots: Knots, *, exclusive: bool = False
+) -> Members:
+    """Return `arrays` with scratch arrays, the state of the `fast` member and the scaling, as kernels take them.
+
+    `exclusive`: the labels are classes. Three or more of them are mixed by the same weights: were they mixed one by
+    one, sharp and flat outputs would spoil the choice of the largest.
+    """
     K, q = arrays.W.shape
     return Members(
         arrays,
@@ -169,6 +190,7 @@ def with_scratch(arrays: MemberArrays, fast: State, fast_block: IntArray, knots:
         fast_block=fast_block,
         knots=knots,
         margin=float(np.sqrt(2.0 * np.log(K + 1.0))),
+        one_weight=exclusive and K > 2,
     )
 
 

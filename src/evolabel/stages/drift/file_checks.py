@@ -3,14 +3,18 @@
 import numpy as np
 
 from evolabel.core.array_checks import LARGEST, check_arrays, require
+from evolabel.core.pace import check_persistence
 from evolabel.core.schema import stream_sizes
 from evolabel.stages.drift.arrays import (
     BORN,
+    COMPARED_INDEPENDENT,
     CORRECTED_AT,
     CUT,
     FACTOR,
+    GAIN_VARIANCE,
     HIGHEST_MEAN,
     IS_ON,
+    LAG,
     LEAST_VARIANCE,
     LOWEST_MEAN,
     MEMBER_ARRAYS,
@@ -25,6 +29,7 @@ from evolabel.stages.drift.arrays import (
     READ_VARIANCE,
     RENEWED,
     ROWS,
+    ROWS_COMPARED,
     SCORE_MEAN,
     SCORE_VARIANCE,
     SINCE_SUSPECT,
@@ -39,13 +44,19 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     """Check the `arrays` of the members of `p` features and `K` labels; the fast one remembers `memory` rows."""
     check_arrays(arrays, MEMBER_ARRAYS.expected(stream_sizes(p, K)))
     clock, now = arrays["clock"], arrays["clock"][ROWS]
-    require((clock[[BORN, CUT, RENEWED]] >= NEVER) & (clock[[BORN, CUT, RENEWED]] <= now), "clock", "rows of the past")
+    lag, of_row = arrays["time"][LAG], arrays["time"][LAG + 1 :]
+    time, since = now - np.floor(lag), clock[[BORN, CUT, RENEWED]]
+    require(now >= 0, "clock", "rows of the past")
+    require((time >= 0) & (of_row > 0.0) & (of_row <= 1.0), "time", "no more than the rows, and shares of a row")
+    require((since >= NEVER) & (since <= time), "clock", "times of the past")
+    check_persistence(arrays["persistence"])
     require(clock[SLOW_START] >= -memory, "clock", "a memory of the slow member that began in the stream")
-    require((now >= 0) & (clock[SLOW_START] <= now), "clock", "rows of the past")
+    require(clock[SLOW_START] <= time, "clock", "times of the past")
     require(arrays["share"][0] <= 1.0, "share", "shares in [0, 1]")
     require(arrays["alarms"][:, :, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
     require(arrays["episode"] <= now, "episode", "rows of the past")
-    require(arrays["paired"][[0, 2]] >= 0.0, "paired", "a count and a variance of at least 0")
+    least_0 = [ROWS_COMPARED, GAIN_VARIANCE, COMPARED_INDEPENDENT]
+    require(arrays["paired"][least_0] >= 0.0, "paired", "counts and a variance of at least 0")
     require(np.isin(arrays["trial"][IS_ON], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial")
     require(arrays["views"][[FACTOR, NEW_FACTOR]] > 0.0, "views", "factors above 0")
     require(arrays["readings"][CORRECTED_AT] <= now, "readings", "rows of the past")

@@ -3,11 +3,13 @@
 Slow sums add up exactly (`model.merge`). Fast sums are faded to the present of their own stream, then added. That
 is not what one stream of both would have given, because the order of the rows of both is not known. The slopes of the
 linear members, per unit of each raw feature, the losses of the mixer and the shares of the labels are averaged by the
-answers that each remembers (losses: 200 at most). Clock and alarms are those of the first model.
+answers that each remembers (losses: 200 at most). Changes between neighbouring answers, and those expected at random,
+add up. Clock, time and alarms are those of the first model.
 """
 
 import numpy as np
 
+from evolabel.core.pace import merged_persistence
 from evolabel.stages.drift.arrays import LOSS_MEMORY, SCORE_MEMORY, MemberArrays
 from evolabel.typing import FloatArray
 
@@ -24,6 +26,7 @@ def merged_members(a: MemberArrays, b: MemberArrays) -> MemberArrays:
         mean=scores[0],
         variance=scores[1],
         n_read=np.minimum(a.n_read + b.n_read, SCORE_MEMORY),
+        persistence=merged_persistence(a.persistence, b.persistence),
         losses=(1.0 - parts) * a.losses + parts * b.losses,
         n_losses=np.minimum(loss_n, LOSS_MEMORY),
         share=np.stack([(1.0 - of_theirs) * a.share[0] + of_theirs * b.share[0], np.maximum(a.share[1], b.share[1])]),

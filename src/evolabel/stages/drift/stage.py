@@ -22,6 +22,7 @@ from evolabel.stages.drift.arrays import (
     DRIFT,
     FACTOR,
     FAST,
+    LAG,
     MEMBER_ARRAYS,
     N_ALARM,
     N_MEMBERS,
@@ -32,6 +33,7 @@ from evolabel.stages.drift.arrays import (
     RENEWAL_DUE,
     RENEWED,
     REVERSAL_DUE,
+    ROW_PACE,
     ROWS,
     SENSOR_MOVED,
     SETTLED,
@@ -149,6 +151,11 @@ class NoDrift:
         return np.zeros((2, self.rules.n_labels, N_ALARM))
 
     @property
+    def persistence(self) -> FloatArray | None:
+        """Counts of changes between neighbouring answers (`core.pace`), by label; None where no part counts them."""
+        return None
+
+    @property
     def mixer_weights(self) -> FloatArray:
         """Weights of the slow, the fast and the linear member for each label, (3, K)."""
         weights = np.zeros((N_MEMBERS, self.rules.n_labels))
@@ -232,6 +239,8 @@ class Drift(NoDrift, Beside):
         Scaling of the rows; the members watch whether sensors leave it.
     arrays : MemberArrays, optional
         State of the members; by default they have learned nothing.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
 
     Attributes
     ----------
@@ -239,8 +248,11 @@ class Drift(NoDrift, Beside):
         State of the linear member, the mixer, the alarms and the clock.
     """
 
-    def __init__(self, rules: RuleBase, scaler: Scaler, arrays: MemberArrays | None = None) -> None:
+    def __init__(
+        self, rules: RuleBase, scaler: Scaler, arrays: MemberArrays | None = None, *, exclusive: bool = False
+    ) -> None:
         super().__init__(rules)
+        self.exclusive = exclusive
         self.sensors = WatchedSensors(self)
         self.scaler = scaler
         self.arrays = allocate_members(rules.n_features, rules.n_labels) if arrays is None else arrays
@@ -288,9 +300,19 @@ class Drift(NoDrift, Beside):
         return self.arrays.alarms
 
     @property
+    def persistence(self) -> FloatArray | None:
+        """Counts of changes between neighbouring answers (`core.pace`), by label."""
+        return self.arrays.persistence
+
+    @property
     def block(self) -> int:
-        """Block of the stream that the present row is in."""
-        return max(self.n_rows - 1, 0) // (self.rules.settings.memory // BLOCKS)
+        """Block of the stream, in time, that the present row is in."""
+        return max(self.now - 1, 0) // (self.rules.settings.memory // BLOCKS)
+
+    @property
+    def now(self) -> int:
+        """The time of the stream, in which the fast member fades: rows, but less where answers persist."""
+        return self.n_rows - int(self.arrays.time[LAG])
 
     @property
     def packed(self) -> Any:
@@ -306,7 +328,8 @@ class Drift(NoDrift, Beside):
             sums, own = fast_sums.fast_arrays(rules.arrays), rules.workspace
             work = own._replace(u=np.empty_like(own.u))
             state = State(sums, rules.settings, work)
-            made = with_scratch(self.arrays, state, rules.arrays.fast_block, self.scaler.knot_arrays)
+            knots = self.scaler.knot_arrays
+            made = with_scratch(self.arrays, state, rules.arrays.fast_block, knots, exclusive=self.exclusive)
             if kept is not None and kept.members.F.shape == made.F.shape and kept.members.s.shape == made.s.shape:
                 for name in _OF_PRESENT_ROW:
                     getattr(made, name)[:] = getattr(kept.members, name)
@@ -372,7 +395,7 @@ class Drift(NoDrift, Beside):
 
     def settle(self) -> None:
         """Log what the last row has shown, start, reverse or cut the fast member, or renew the slow one from it."""
-        kept, clock, now = self.kept, self.arrays.clock, self.n_rows
+        kept, clock, now = self.kept, self.arrays.clock, self.now
         members = kept.members
         self._log_labels(members)
         self._log_features(members)
@@ -425,15 +448,15 @@ class Drift(NoDrift, Beside):
         odds[found], before[found] = 0.0, 1.0
 
     def _renew(self, now: int) -> None:
-        """Set the sums and losses of the slow member to those of the fast one at the row `now`."""
+        """Set the sums and losses of the slow member to those of the fast one at the time `now`."""
         fast_sums.renew_slow(self.block, self.rules.arrays, self.rules.settings)
         members, memory = self.arrays, self.rules.settings.memory
         since_cut = now - int(members.clock[CUT])
         members.losses[SLOW] = members.losses[FAST]
         members.paired[:] = 0.0
         members.clock[RENEWED], members.clock[SLOW_START] = now, now - memory
-        rows = min(memory, since_cut) if members.clock[CUT] != NEVER else memory
-        self._log("renewed", rows=rows)
+        remembered = min(memory, since_cut) if members.clock[CUT] != NEVER else memory
+        self._log("renewed", rows=min(int(remembered / members.time[ROW_PACE]), self.n_rows))
 
     def _start_fast(self) -> None:
         """Start the fast member as a copy of the slow one."""
@@ -442,7 +465,7 @@ class Drift(NoDrift, Beside):
         members = self.arrays
         members.losses[FAST] = members.losses[SLOW]
         members.paired[:] = 0.0
-        members.clock[[BORN, RENEWED]] = members.clock[ROWS]
+        members.clock[[BORN, RENEWED]] = self.now
 
     # ------------------------------------------------------------------ what other stages have found
 
@@ -453,8 +476,10 @@ class Drift(NoDrift, Beside):
 
     def advance(self, rows: int) -> None:
         """Count `rows` of the stream that are not learned."""
-        clock = self.arrays.clock
-        clock[ROWS] = max(clock[ROWS] + rows, clock[ROWS + 1 :].max())  # a row may be taken back that was not counted
+        clock, time = self.arrays.clock, self.arrays.time
+        time[LAG] = max(time[LAG] + rows * (1.0 - time[ROW_PACE]), 0.0)
+        least = clock[ROWS + 1 :].max() + int(time[LAG])
+        clock[ROWS] = max(clock[ROWS] + rows, least)  # a row may be taken back that was not counted
 
     def follow(self, events: Iterable[Event], ended_elsewhere: BoolArray) -> None:
         """Let the labels of `events`, which threshold rules have logged, be in a drift, or calm again.

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evolabel.core.array_checks import FINITE, MOST
+from evolabel.core.pace import PERSISTENCE
 from evolabel.core.schema import Schema, Sizes, array, stream_sizes
 from evolabel.engine.packed_state import declare
 from evolabel.stages.drift.arrays import N_ALARM
@@ -110,6 +111,8 @@ class ThresholdArrays(NamedTuple):
     """Edge of an inner node when it was last logged as an event; NaN: never."""
     gate: Annotated[FloatArray, array("label", N_GATE, low=-_MOST_SUM, high=_MOST_SUM)]
     """See `GAIN` ... above."""
+    persistence: Annotated[FloatArray, PERSISTENCE]
+    """Changes between neighbouring answers of each label, and those expected at random."""
     alarms: Annotated[FloatArray, array("label", N_ALARM, low=0.0, high=float(MOST))]
     """Alarm on the squared error of the tree (`drift.loops.alarm`)."""
     against: Annotated[FloatArray, array("label", low=0.0, high=MOST_AGAINST)]

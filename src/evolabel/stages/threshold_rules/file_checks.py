@@ -3,6 +3,7 @@
 import numpy as np
 
 from evolabel.core.array_checks import Expected, check_arrays, flags, require, whole
+from evolabel.core.pace import check_persistence
 from evolabel.core.schema import stream_sizes
 from evolabel.stages.threshold_rules.arrays import (
     BIN_FEATURE,
@@ -66,6 +67,7 @@ def _check_numbers(arrays: Arrays, next_number: int) -> None:
     require((gate[:, SAY] >= 0.0) & (gate[:, SAY] <= 1.0), "gate", "weights in [0, 1]")
     require((gate[:, [GAIN_SQUARES, GAIN_SQUARES + 2]] >= 0.0), "gate", "sums of squares of at least 0")
     require((bins[:, 1:] >= bins[:, :-1]) | np.isinf(bins[:, 1:]), "bins", "edges that rise")
+    check_persistence(arrays["persistence"])
     numbers = arrays["number"][arrays["number"] >= 0]
     require(len(np.unique(numbers)) == len(numbers), "number", "numbers that differ")
     require(numbers < next_number, "number", f"numbers below {next_number}")

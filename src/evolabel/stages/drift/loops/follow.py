@@ -1,17 +1,28 @@
-"""One row of all members: their answers, then what each learns from it, and whether the stream has shifted."""
+"""One row of all members: their answers, then what each learns from it, and whether the stream has shifted.
+
+Alarms, odds and the comparison of slow and fast member count independent answers (`core.loops.pace`). The losses of
+the mixer, the steps of the linear member, the fading of the fast one, the bound on the counts of centres, and what is
+counted from cuts and renewals on, take the pace of the answers. Shares of labels, sums of the slow member, sensors,
+scores of the linear member, the longest and the shortest drift, and the rows of events count rows.
+"""
 
 import numpy as np
 
+from evolabel.core.loops.pace import count_answer, independent, pace_of, spread_of
 from evolabel.engine.compile import inner
 from evolabel.stages.drift.arrays import (
     BORN,
     CALM,
+    COMPARED_INDEPENDENT,
     CUT,
     CUT_DUE,
     DRIFT,
     FAST,
     FINAL,
+    GAIN_VARIANCE,
+    LAG,
     LINEAR,
+    MEAN_GAIN,
     MOST_REVERSAL,
     N_REVERSED,
     NEVER,
@@ -19,7 +30,10 @@ from evolabel.stages.drift.arrays import (
     RENEWAL_DUE,
     RENEWED,
     REVERSAL_DUE,
+    ROW_INDEPENDENT,
+    ROW_PACE,
     ROWS,
+    ROWS_COMPARED,
     SETTLED,
     SHARE_MEMORY,
     SLOW,
@@ -49,8 +63,8 @@ SHORTEST_DRIFT = 50  # rows after which a label can have recovered
 LONGEST_DRIFT = 2000  # rows after which the new error of a label counts as its usual one
 REVERSAL_ODDS = 5e4  # odds beyond which a member is reversed
 NEXT_REVERSAL_ODDS = 1e9  # the same if it was in this drift: wrong answers now and then do not turn it repeatedly
-PAIRED_MEMORY = 250.0  # rows over which the losses of slow and fast member are compared
-PAIRED_ROWS = 2.0 * PAIRED_MEMORY - 1.0  # independent rows that such a fading mean counts for
+PAIRED_MEMORY = 250.0  # independent answers over which the losses of slow and fast member are compared
+PAIRED_ROWS = 2.0 * PAIRED_MEMORY - 1.0  # of them that such a fading mean counts for
 COMPARED_EVERY = 25  # rows between two looks at that comparison
 RENEWAL_Z = 3.0  # standard errors by which the fast member must be better
 RENEWAL_GAIN = 0.001  # and squared error per label
@@ -71,7 +85,7 @@ def answer_members(m: int, state: State, members: Members) -> None:
         answer(m, fast.rules, fast.settings.penalty[1], fast.work, F[FAST])
     fill_scores(members.x, members.arrays.mean, members.arrays.variance, members.s)
     answer_linear(members.arrays.W, members.s, F[LINEAR])
-    mixer_weights(members.arrays.losses, has_fast, members.w)
+    mixer_weights(members.arrays.losses, has_fast, members.one_weight, members.w)
     mix(members.w, F)
 
 
@@ -122,48 +136,78 @@ def watch_label(b: int, y: float, g: float, members: Members) -> bool:
 
 @inner
 def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_stream: bool, members: Members) -> bool:
-    """Update losses, shares and alarms by the answers y of the present row; return whether to cut the fast member.
+    """Update persistence, losses, shares and alarms by the answers y of the present row.
 
-    Alarms learn `in_stream` only: in the initial batch the rules have seen each row before.
+    Return whether to cut the fast member. Alarms learn `in_stream` only: in the initial batch the rules have seen each
+    row before. Alarms and odds weigh an answer by the independent answers that it counts for, losses by its pace, and
+    shares count rows. Pace and independent answers of the row are means over its labels.
     """
-    raised = False
+    raised, spreads, n_row, pace_row = False, 0.0, 0.0, 0.0
     share, n_share = members.arrays.share[0], members.arrays.share[1]
     for b in range(y.shape[0]):
         g = weight * confidence[b]
         if g > 0.0:
-            learn_losses(b, y[b], g, members)
+            counts = members.arrays.persistence[b]
+            count_answer(counts, y[b])
+            n_eff, spread = independent(counts), spread_of(counts)
+            pace = pace_of(n_eff)
+            spreads += spread
+            n_row += spread * n_eff
+            pace_row += spread * pace
+            learn_losses(b, y[b], g * pace, members)
             g = min(g, 1.0)  # of alarms and shares: one row is one answer
             n_share[b] = min(n_share[b] + g, SHARE_MEMORY)
             share[b] += g / n_share[b] * (y[b] - share[b])
             if in_stream:
-                raised = watch_label(b, y[b], g, members) or raised
+                raised = watch_label(b, y[b], g * n_eff, members) or raised
+    if spreads > 0.0:
+        members.arrays.time[ROW_PACE] = pace_row / spreads
+        members.arrays.time[ROW_INDEPENDENT] = n_row / spreads
     return raised
 
 
 @inner
 def compare_losses(y: FloatArray, confidence: FloatArray, members: Members) -> None:
-    """Update `paired` by the squared errors of slow and fast member, summed over the answers y of the present row."""
-    F, paired = members.F, members.arrays.paired
+    """Update `paired` by the squared errors of slow and fast member, summed over the answers y of the present row.
+
+    The row weighs as much as the independent answers that it counts for.
+    """
+    F, paired, n_eff = members.F, members.arrays.paired, members.arrays.time[ROW_INDEPENDENT]
     gain = 0.0
     for b in range(y.shape[0]):
         if confidence[b] > 0.0:
             gain += confidence[b] * ((clipped(F[SLOW, b]) - y[b]) ** 2 - (clipped(F[FAST, b]) - y[b]) ** 2)
-    paired[0] += 1.0
-    step = max(1.0 / paired[0], 1.0 / PAIRED_MEMORY)
-    e = gain - paired[1]
-    paired[1] += step * e
-    paired[2] = (1.0 - step) * (paired[2] + step * e * e)
+    paired[ROWS_COMPARED] += 1.0
+    paired[COMPARED_INDEPENDENT] += n_eff
+    step = n_eff * max(1.0 / max(paired[COMPARED_INDEPENDENT], 1.0), 1.0 / PAIRED_MEMORY)
+    e = gain - paired[MEAN_GAIN]
+    paired[MEAN_GAIN] += step * e
+    paired[GAIN_VARIANCE] = (1.0 - step) * (paired[GAIN_VARIANCE] + step * e * e)
+
+
+@inner
+def present_time(members: Members) -> int:
+    """Return the time of the present row; it stands behind the rows of the stream where answers persist."""
+    return int(members.arrays.clock[ROWS] - int(members.arrays.time[LAG]))
+
+
+@inner
+def count_present_row(members: Members) -> None:
+    """Count the present row, answered or not; time passes with it as with the last answered row."""
+    members.arrays.clock[ROWS] += 1
+    members.arrays.time[LAG] += 1.0 - members.arrays.time[ROW_PACE]
 
 
 @inner
 def is_renewal_due(members: Members) -> bool:
     """Return whether the fast member is better beyond doubt than a slow one with a much longer memory."""
     clock, paired, memory = members.arrays.clock, members.arrays.paired, members.fast.settings.memory
-    now = clock[ROWS]
-    if paired[0] % COMPARED_EVERY != 0.0 or now - clock[RENEWED] < memory // 2 or now - clock[SLOW_START] <= 2 * memory:
+    now = present_time(members)
+    if paired[ROWS_COMPARED] % COMPARED_EVERY != 0.0 or now - clock[RENEWED] < memory // 2:
         return False
-    error = np.sqrt(paired[2] / min(paired[0], PAIRED_ROWS))
-    return bool(paired[1] > RENEWAL_Z * error + RENEWAL_GAIN * members.F.shape[1])
+    error = np.sqrt(paired[GAIN_VARIANCE] / min(paired[COMPARED_INDEPENDENT], PAIRED_ROWS))
+    sure = paired[MEAN_GAIN] > RENEWAL_Z * error + RENEWAL_GAIN * members.F.shape[1]
+    return bool(sure and now - clock[SLOW_START] > 2 * memory)
 
 
 @inner
@@ -183,7 +227,7 @@ def learn_members(
     are those of the slow member, which has learned the row.
     """
     clock, fast, due = members.arrays.clock, members.fast, members.due
-    now, confidence, memory = clock[ROWS], fast.work.confidence, fast.settings.memory
+    now, confidence, memory = present_time(members), fast.work.confidence, fast.settings.memory
     raised = learn_answers(y, weight, confidence, in_stream, members)
     has_fast = clock[BORN] != NEVER
     if has_fast:
@@ -191,7 +235,8 @@ def learn_members(
         if fade_active(m, block_of(now, memory), members):
             fill_products(m, fast.rules, fast.work)
         learn_consequents(m, z, y, share, weight, fast.rules, fast.settings, fast.work)
-    learn_linear(y, weight, confidence, members.s, members.F[LINEAR], members.arrays.W)
+    pace = members.arrays.time[ROW_PACE]
+    learn_linear(y, weight * pace, confidence, members.s, members.F[LINEAR], members.arrays.W)
     learn_scores(members.x, weight, members.arrays.mean, members.arrays.variance, members.arrays.n_read)
     judged = learn_sensors(x, y, confidence, in_stream, members)
     if raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2):

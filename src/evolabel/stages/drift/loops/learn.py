@@ -5,8 +5,8 @@ that follow drift beside them. Where drift is not followed, `stages.rules.loops.
 """
 
 from evolabel.engine.compile import kernel
-from evolabel.stages.drift.arrays import FINAL, ROWS, Members
-from evolabel.stages.drift.loops.follow import answer_members, learn_members
+from evolabel.stages.drift.arrays import FINAL, ROW_PACE, Members
+from evolabel.stages.drift.loops.follow import answer_members, count_present_row, learn_members
 from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
 from evolabel.stages.rules.loops.consequents import learn_consequents
 from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after, update_winner
@@ -75,9 +75,10 @@ def learn_rows(
                 return i, NOVEL
             rules.counters[SEEN] += 1
             if labelled:
-                update_winner(winner, work.D[winner], Z[i], weight * share, antecedent_rate, rules, settings)
+                pace = members.arrays.time[ROW_PACE]
+                update_winner(winner, work.D[winner], Z[i], weight * share, antecedent_rate, rules, settings, pace)
         if consequents:
-            members.arrays.clock[ROWS] += 1
+            count_present_row(members)
         if consequents and labelled:
             reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work)
             if learn_members(m, Z[i], X[i], Y[i], share, weight, structure, members):

@@ -7,6 +7,8 @@
 | f      | (4, K) | outputs of the members, then of the mixture, sum of w f                   |
 
 l is L of the slow member, and HANDICAP times L of the others: on a stationary stream the slow member answers alone.
+Three or more classes have the same weights, by the mean of L over the classes. Losses fade over `LOSS_MEMORY` answers
+in the time of `core.loops.pace`: where answers persist, the last run alone does not decide.
 """
 
 from evolabel.engine.compile import inner, kernel
@@ -21,10 +23,29 @@ LEAST_LOSS = 0.001  # added to the least loss, so that tiny losses do not decide
 
 
 @inner
-def mixer_weights(L: FloatArray, has_fast: bool, w: FloatArray) -> None:
-    """Fill w with the weights of the members by their losses L; without a fast member its weight is 0."""
+def mean_loss(L: FloatArray, m: int) -> float:
+    """Return the mean of the losses L of member m over all labels."""
+    total = 0.0
     for b in range(L.shape[1]):
-        slow, fast, linear = L[SLOW, b], HANDICAP * L[FAST, b], HANDICAP * L[LINEAR, b]
+        total += L[m, b]
+    return float(total / L.shape[1])
+
+
+@inner
+def mixer_weights(L: FloatArray, has_fast: bool, one_weight: bool, w: FloatArray) -> None:
+    """Fill w with the weights of the members by their losses L; without a fast member its weight is 0.
+
+    `one_weight`: all labels have the same weights, by the mean losses.
+    """
+    for b in range(L.shape[1]):
+        if one_weight and b > 0:
+            for m in range(w.shape[0]):
+                w[m, b] = w[m, 0]
+            continue
+        slow, fast, linear = L[SLOW, b], L[FAST, b], L[LINEAR, b]
+        if one_weight:
+            slow, fast, linear = mean_loss(L, SLOW), mean_loss(L, FAST), mean_loss(L, LINEAR)
+        fast, linear = HANDICAP * fast, HANDICAP * linear
         least = min(slow, linear)
         if has_fast:
             least = min(least, fast)
@@ -52,7 +73,7 @@ def clipped(f: float) -> float:
 
 @inner
 def learn_losses(b: int, y: float, g: float, members: Members) -> None:
-    """Update the losses of label b by its answer y of weight g, from the outputs of the present row."""
+    """Update the losses of label b by its answer y of weight g, times its pace, from the outputs of the present row."""
     members.arrays.n_losses[b] = min(members.arrays.n_losses[b] + g, max(LOSS_MEMORY, g))
     step = g / members.arrays.n_losses[b]
     for m in range(members.arrays.losses.shape[0]):
@@ -63,7 +84,7 @@ def learn_losses(b: int, y: float, g: float, members: Members) -> None:
 @kernel
 def current_weights(members: Members) -> None:
     """Fill w of `members` with the weights of now."""
-    mixer_weights(members.arrays.losses, members.arrays.clock[BORN] != NEVER, members.w)
+    mixer_weights(members.arrays.losses, members.arrays.clock[BORN] != NEVER, members.one_weight, members.w)
 
 
 @kernel
@@ -81,7 +102,7 @@ def mix_rows(members: Members, X: FloatArray, fast: FloatArray, formed: bool, ou
     """
     w, F = members.w, members.F
     has_fast = members.arrays.clock[BORN] != NEVER
-    mixer_weights(members.arrays.losses, has_fast, w)
+    mixer_weights(members.arrays.losses, has_fast, members.one_weight, w)
     for i in range(X.shape[0]):
         fill_scores(X[i], members.arrays.mean, members.arrays.variance, members.s)
         answer_linear(members.arrays.W, members.s, F[LINEAR])

@@ -34,13 +34,17 @@ def update_winner(
     antecedent_rate: float,
     rules: RuleArrays,
     settings: Settings,
+    pace: float,
 ) -> None:
-    """Update the moments of the winner w, at distance d from z, unless it is locked, and those of the whole stream."""
+    """Update the moments of the winner w, at distance d from z, unless it is locked, and those of the whole stream.
+
+    `pace` is the time that passes with the row: where answers persist, centres remember more rows.
+    """
     update_winner_stats(d, rules.winner_stats)
     if not rules.locked[w]:
         rules.last_won[w] = rules.counters[SEEN]
         if antecedent_rate > 0.0:
-            update_moments(w, z, weight * antecedent_rate, rules, settings)
+            update_moments(w, z, weight * antecedent_rate, rules, settings, pace)
     update_moments(0, z, weight, rules, settings)
 
 
@@ -94,7 +98,7 @@ def learn_alone(
                 return i, NOVEL
             rules.counters[SEEN] += 1
             if labelled:
-                update_winner(winner, work.D[winner], Z[i], weight * share, antecedent_rate, rules, settings)
+                update_winner(winner, work.D[winner], Z[i], weight * share, antecedent_rate, rules, settings, 1.0)
         if consequents and labelled:
             reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work)
             if reason != DONE:

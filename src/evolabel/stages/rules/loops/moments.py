@@ -29,9 +29,14 @@ def derive_inverse_variance(slot: int, rules: RuleArrays, settings: Settings) ->
 
 
 @inlined
-def update_moments(slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings) -> None:
-    """Update centre and spread of `slot` by the sample s (weighted Welford); missing entries of s change nothing."""
-    most = settings.most_count if slot > 0 else np.inf
+def update_moments(
+    slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings, pace: float = 1.0
+) -> None:
+    """Update centre and spread of `slot` by the sample s (weighted Welford); missing entries of s change nothing.
+
+    `pace` is the time that passes with the sample, by which the bound on counts is divided.
+    """
+    most = settings.most_count / pace if slot > 0 else np.inf
     c, M, n, inv = rules.c[slot], rules.M[slot], rules.n[slot], rules.inv[slot]
     update_moments_row(s, weight, most, c, M, n, inv, settings.prior_count, settings.metric)
     rules.k[slot] += weight

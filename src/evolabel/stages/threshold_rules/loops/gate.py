@@ -6,11 +6,13 @@ standard error, or none has changed. It also opens when both, the error and the 
 `gate_error` squared, at least `LEAST_SOONER`: a rare label has few rows that could show more, and with many labels one
 of them soon seems better. It closes at a third of `gate_error`, or when decisions get worse. Squared error alone would
 let a calibrated tree replace members that decide better. Classes share one gate: a mixture of sharp and flat outputs
-would spoil the choice of the largest.
+would spoil the choice of the largest. All sums are in the time of `core.loops.pace`: where answers persist, one
+run of them neither opens nor closes a gate.
 """
 
 import numpy as np
 
+from evolabel.core.loops.pace import independent, pace_of
 from evolabel.engine.compile import inner
 from evolabel.stages.threshold_rules.arrays import (
     CHANGED_DECISIONS,
@@ -39,12 +41,23 @@ CLOSES_AT = 1.0 / 3.0  # of the standard errors at which it opens
 
 
 @inner
-def turn_gate(m: FloatArray, gain: float, won: float, weight: float, gate_error: float) -> None:
-    """Update the gate m by the `gain` in squared error of a row of this `weight` and by decisions `won`; -1: lost."""
-    m[GAIN] = GATE_FADE * m[GAIN] + weight * gain
-    m[GAIN_SQUARES] = GATE_FADE * m[GAIN_SQUARES] + weight * gain * gain
-    m[WON] = GATE_FADE * m[WON] + weight * won
-    m[CHANGED_DECISIONS] = GATE_FADE * m[CHANGED_DECISIONS] + weight * abs(won)
+def gate_fade(pace: float) -> float:
+    """Return the factor on the sums of a gate for a row with which the time `pace` passes; `GATE_FADE` for 1."""
+    return 1.0 - (1.0 - GATE_FADE) * pace if pace < 1.0 else GATE_FADE
+
+
+@inner
+def turn_gate(m: FloatArray, gain: float, won: float, weight: float, pace: float, gate_error: float) -> None:
+    """Update the gate m by the `gain` in squared error of a row of this `weight` and by decisions `won`; -1: lost.
+
+    `pace` is the time that passes with the row.
+    """
+    fade = gate_fade(pace)
+    weight *= pace
+    m[GAIN] = fade * m[GAIN] + weight * gain
+    m[GAIN_SQUARES] = fade * m[GAIN_SQUARES] + weight * gain * gain
+    m[WON] = fade * m[WON] + weight * won
+    m[CHANGED_DECISIONS] = fade * m[CHANGED_DECISIONS] + weight * abs(won)
     z = m[GAIN] / np.sqrt(m[GAIN_SQUARES] + NO_SQUARES)
     decisions = m[WON] / np.sqrt(m[CHANGED_DECISIONS] + NO_DECISIONS)
     sooner = max(LEAST_SOONER, SOONER * gate_error * gate_error)
@@ -56,10 +69,15 @@ def turn_gate(m: FloatArray, gain: float, won: float, weight: float, gate_error:
 
 
 @inner
-def learn_say(m: FloatArray, f: float, g: float, y: float, weight: float) -> None:
-    """Update the weight of g in the gate m by the label y of a row of this `weight`."""
-    m[PRODUCT] = GATE_FADE * m[PRODUCT] + weight * (g - f) * (y - f)
-    m[GAP_SQUARES] = GATE_FADE * m[GAP_SQUARES] + weight * (g - f) * (g - f)
+def learn_say(m: FloatArray, f: float, g: float, y: float, weight: float, pace: float) -> None:
+    """Update the weight of g in the gate m by the label y of a row of this `weight`.
+
+    `pace` is the time that passes with the row.
+    """
+    fade = gate_fade(pace)
+    weight *= pace
+    m[PRODUCT] = fade * m[PRODUCT] + weight * (g - f) * (y - f)
+    m[GAP_SQUARES] = fade * m[GAP_SQUARES] + weight * (g - f) * (g - f)
     m[SAY] = min(1.0, max(0.0, m[PRODUCT] / (m[GAP_SQUARES] + LEAST_SPREAD)))
 
 
@@ -77,8 +95,10 @@ def is_wrong(output: float, y: float) -> float:
 
 
 @inner
-def learn_gate(k: int, y: float, f: float, g: float, weight: float, thresholds: Thresholds) -> float:
+def learn_gate(k: int, y: float, f: float, g: float, weight: float, pace: float, thresholds: Thresholds) -> float:
     """Update the gate of label k by its label y, the outputs f and g, and the weight; return the gain of the tree.
+
+    `pace` is the time that passes with the answer.
 
     Whether a gate of classes is open is decided for all of them, by `learn_shared_gate`.
     """
@@ -86,8 +106,8 @@ def learn_gate(k: int, y: float, f: float, g: float, weight: float, thresholds: 
     e, h = min(1.0, max(0.0, f)), mixed(m, f, g)
     gain = (y - e) ** 2 - (y - h) ** 2
     if not thresholds.exclusive or thresholds.first == 1:
-        turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, thresholds.gate_error)
-    learn_say(m, f, g, y, weight)
+        turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, pace, thresholds.gate_error)
+    learn_say(m, f, g, y, weight, pace)
     return float(gain)
 
 
@@ -97,19 +117,21 @@ def learn_shared_gate(
 ) -> None:
     """Update the gate that classes share by the `gain` of all trees together and by the class with the largest output.
 
-    y are the labels with weights w, f the outputs of the members, `before` those with all gates open.
+    y are the labels with weights w, f the outputs of the members, `before` those with all gates open. With the row
+    passes the longest time of the classes: the others change too seldom to show it.
     """
     t = thresholds.arrays
-    best, refined, truth, weight, grown = 0, 0, -1, 0.0, False
+    best, refined, truth, weight, pace, grown = 0, 0, -1, 0.0, 0.0, False
     for k in range(y.shape[0]):
         grown = grown or is_grown(k, t)
         best = k if f[k] > f[best] else best
         refined = k if before[k] > before[refined] else refined
         if w[k] > 0.0:
             weight = min(1.0, w[k])
+            pace = max(pace, pace_of(independent(t.persistence[k])))
             truth = k if y[k] > 0.5 else truth
     if grown and weight > 0.0:
         won = (1.0 if best != truth else 0.0) - (1.0 if refined != truth else 0.0)
-        turn_gate(t.gate[0], gain, won, weight, thresholds.gate_error)
+        turn_gate(t.gate[0], gain, won, weight, pace, thresholds.gate_error)
         for k in range(1, y.shape[0]):
             t.gate[k, IS_OPEN] = t.gate[0, IS_OPEN]

@@ -1,7 +1,12 @@
-"""Learning rows: each tree answers, then its sums, gains, alarm and gate are updated, and the ring takes the row."""
+"""Learning rows: each tree answers, then its sums, gains, alarm and gate are updated, and the ring takes the row.
+
+Gate and alarm of a tree take the pace of its answers (`core.loops.pace`). Sums of nodes, gains of subtrees, waiting
+times and the ring count rows.
+"""
 
 import numpy as np
 
+from evolabel.core.loops.pace import count_answer, independent, pace_of
 from evolabel.engine.compile import inner, kernel
 from evolabel.stages.threshold_rules.arrays import (
     HEAVIEST_ROW,
@@ -80,9 +85,11 @@ def learn_label(
     """
     t, gain = thresholds.arrays, 0.0
     once = min(w, 1.0)  # in alarms and gates one row is one answer
+    count_answer(t.persistence[k], y)
+    pace = pace_of(independent(t.persistence[k]))
     if is_grown(k, t):
-        watch_tree(k, (y - g) ** 2, once, margin, t)
-        gain = learn_gate(k, y, f, g, once, thresholds)
+        watch_tree(k, (y - g) ** 2, once * pace, margin, t)
+        gain = learn_gate(k, y, f, g, once, pace, thresholds)
     learn_path(k, x, f, y, min(w, HEAVIEST_ROW), t)
     return gain
 

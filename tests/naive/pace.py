@@ -1,0 +1,50 @@
+"""Twin of `core.loops.pace`: all answers of a label are kept, and every number is formed anew from them."""
+
+from math import sqrt
+
+import numpy as np
+
+
+class NaiveAnswers:
+    """The answers of one label, 0 or 1, in their order."""
+
+    def __init__(self) -> None:
+        self.answers: list[float] = []
+        self.shares = [0.0]  # before each answer
+        self.last = 1.0, 1.0
+
+    def learn(self, y: float) -> tuple[float, float]:
+        """Add an answer; return how many independent ones it counts for, and the time that passes with it."""
+        self.add(y)
+        n_eff = self.independent()
+        self.last = n_eff, pace_of(n_eff)
+        return self.last
+
+    def add(self, y: float) -> None:
+        """Keep an answer, and the share of positives after it."""
+        self.answers.append(y)
+        n = len(self.answers)
+        self.shares.append(sum(self.answers) / (n + 1) if n < 1000 else 0.999 * self.shares[-1] + 0.001 * y)
+
+    def counts(self) -> tuple[float, float]:
+        """Changes seen, and those to be expected if each were drawn by the share; beyond 1,000 old ones fade."""
+        y, p = np.array(self.answers), np.array(self.shares[1:-1])
+        changes, chances = y[1:] != y[:-1], np.where(y[:-1] == 1.0, 1.0 - p, p)
+        if chances.sum() <= 1000.0:
+            return float(changes.sum()), float(chances.sum())
+        seen = expected = 0.0
+        for change, chance in zip(changes, chances, strict=True):
+            fade = 1000.0 / max(expected + chance, 1000.0)
+            seen, expected = fade * (seen + change), fade * (expected + chance)
+        return seen, expected
+
+    def independent(self) -> float:
+        """One beyond three quarters of the changes to be expected, with two standard errors and one more."""
+        seen, expected = self.counts()
+        rate = (seen + 2.0 * sqrt(seen) + 1.0) / expected if expected >= 10.0 else 1.0
+        return 1.0 if rate > 0.75 else rate / (2.0 - rate)
+
+
+def pace_of(n_eff: float) -> float:
+    """More time than independent answers, all of it from .2239 of them on."""
+    return float(min(1.0, 7.0 * n_eff**1.3))
