@@ -194,11 +194,23 @@ class NaiveTrial:
         self.sensors = sensors
         self.on, self.since = False, 0
         self.as_read = self.moved = 0.0
+        self.persists, self.runs = False, [[0.0]]  # gains of the rows of each run of answers
 
     @property
     def uses_new(self) -> bool:
         """Whether the view on trial answers."""
         return self.on and self.moved <= self.as_read
+
+    @property
+    def gains(self) -> list[float]:
+        """Mean gains of the runs that have ended."""
+        return [float(np.mean(run)) for run in self.runs[:-1] if run]
+
+    @property
+    def is_sure(self) -> bool:
+        """Beyond three and a half standard errors over six runs, where answers persist."""
+        n = len(self.gains)
+        return not self.persists or (n >= 6 and np.mean(self.gains) > 3.5 * np.std(self.gains, ddof=1) / sqrt(n))
 
     def corrected(self, x: FloatArray, *, new: bool) -> FloatArray:
         """The row by the view in use, or by the one on trial."""
@@ -211,15 +223,18 @@ class NaiveTrial:
         verdicts = [""] * len(self.sensors)
         if self.on:
             as_read, moved = (loss_other, loss_used) if self.uses_new else (loss_used, loss_other)
+            self.runs[-1].append(as_read - moved)
             self.as_read += (as_read - self.as_read) / 50.0
             self.moved += (moved - self.moved) / 50.0
             if now - self.since >= 200:
-                self.on, better = False, self.moved < 0.95 * self.as_read
+                self.on, better = False, self.moved < 0.95 * self.as_read and self.is_sure
+                no_verdict = self.persists and len(self.gains) < 6
                 for j, sensor in enumerate(self.sensors):
                     if sensor.phase == "on trial":
                         sensor.judged(better, now)
-                        verdicts[j] = "sensor moved" if better else "inputs moved"
+                        verdicts[j] = "sensor moved" if better else "" if no_verdict else "inputs moved"
         for sensor, value in zip(self.sensors, x, strict=True):
             if not np.isnan(value) and sensor.watch(float(value)):
                 self.on, self.since, self.as_read, self.moved = True, now, 0.25, 0.25
+                self.runs = [[]]
         return verdicts

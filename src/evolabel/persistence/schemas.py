@@ -9,7 +9,8 @@ written out.
 | 1      | development versions of 0.1.0; arrays were added while the number stayed                                   |
 | 2      | with `members.reversal`, `thresholds.against`, 19 rows of `members.readings`, 10 numbers of every alarm    |
 | 3      | two kinds of classifiers: parameters and arrays of the paper's formulas are `PaperClassifier`'s alone      |
-| 4      | with `members.time`, `members.persistence`, `thresholds.persistence`, 4 numbers of `members.paired`        |
+| 4      | with `members.time`, `members.persistence`, `thresholds.persistence`, 4 numbers of `members.paired`, 11 of |
+|        | `members.trial`                                                                                            |
 """
 
 import re
@@ -140,6 +141,7 @@ def _to_fourth(arrays: Arrays, _: dict[str, Any]) -> None:
         arrays.setdefault("members.persistence", np.zeros((len(arrays["members.W"]), 5)))
         if len(arrays["members.paired"]) == 3:
             arrays["members.paired"] = np.append(arrays["members.paired"], arrays["members.paired"][0])
+        arrays["members.trial"] = _padded(arrays["members.trial"], 0, 11)
     if "thresholds.gate" in arrays:
         arrays.setdefault("thresholds.persistence", np.zeros((len(arrays["thresholds.gate"]), 5)))
 

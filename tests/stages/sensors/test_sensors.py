@@ -22,7 +22,9 @@ from evolabel.stages.drift.arrays import (
     NEW_ROWS,
     NO_VERDICT,
     OFFSET,
+    ROW_INDEPENDENT,
     ROWS,
+    RUN_ENDED,
     SENSOR_MOVED,
     SLOW,
     STARTED,
@@ -52,9 +54,17 @@ class Watched:
             for sensor, value in zip(self.twin.sensors, x, strict=True):
                 sensor.learn_calm(value)
 
-    def learn(self, x, error_as_read=0.1, error_moved=0.1):
-        """Learn a row; the slow member has these errors by the view in use and by the one on trial."""
+    def learn(self, x, error_as_read=0.1, error_moved=0.1, run=0):
+        """Learn a row; the slow member has these errors by the view in use and by the one on trial.
+
+        Answers come in runs of `run` rows; 0: they come as if at random.
+        """
         m = self.members
+        if run:
+            m.arrays.time[ROW_INDEPENDENT], self.twin.persists = 1.0 / run, True
+            if int(m.arrays.clock[ROWS]) % run == 0:
+                m.arrays.trial[RUN_ENDED] = 1.0
+                self.twin.runs.append([])
         m.arrays.clock[ROWS] += 1
         now, K = int(m.arrays.clock[ROWS]), len(m.other)
         y, confidence = (self.rng.random(K) < 0.5).astype(float), self.rng.uniform(0.1, 1.0, K)
@@ -69,7 +79,7 @@ class Watched:
         ended = sensors.learn_sensors(x, y, confidence, True, self.packed)
         verdicts = self.twin.learn(x, used**2, other**2, now)
         assert [VERDICTS[int(verdict)] for verdict in m.verdict] == verdicts
-        assert ended == any(verdicts)
+        assert ended >= any(verdicts)
         self.found += [(now, j, verdict) for j, verdict in enumerate(verdicts) if verdict]
         if m.arrays.trial[STARTED] == now:
             self.started.append(now)
@@ -109,15 +119,23 @@ FACTORS = st.sampled_from([1.0, 1.2, 10.0, 0.1, 1000.0])
 
 
 @settings(max_examples=examples(15))
-@given(st.integers(0, 10_000), SHIFTS, FACTORS, SHIFTS, st.sampled_from([0.0, 0.2]), st.sampled_from([0.05, 0.6]))
-def test_the_watch_is_that_of_the_twin(seed, shift, factor, later, gaps, error_moved):
+@given(
+    st.integers(0, 10_000),
+    SHIFTS,
+    FACTORS,
+    SHIFTS,
+    st.sampled_from([0.0, 0.2]),
+    st.sampled_from([0.05, 0.6]),
+    st.sampled_from([0, 3, 20, 60]),
+)
+def test_the_watch_is_that_of_the_twin(seed, shift, factor, later, gaps, error_moved, run):
     watched = Watched(seed, calm=100)
     for i in range(450):
         x = watched.rng.normal(size=2)
         x[0] = factor * x[0] + shift if i >= 60 else x[0]
         x[1] += later if i >= 150 else 0.0
         x[watched.rng.random(2) < gaps] = np.nan
-        watched.learn(x, watched.rng.uniform(0.0, 0.5), watched.rng.uniform(0.0, 1.6) * error_moved)
+        watched.learn(x, watched.rng.uniform(0.0, 0.5), watched.rng.uniform(0.0, 1.6) * error_moved, run)
 
 
 def test_inputs_that_come_and_go_are_tried_until_their_range_is_known():
@@ -155,6 +173,28 @@ def test_a_sensor_that_moved_is_corrected():
     assert z[0] == scores.clipped_score(pack(m.knots), 0, corrected[0])
     assert np.isnan(corrected[1])
     assert np.isnan(z[1])
+
+
+@pytest.mark.parametrize(
+    ("run", "verdicts"), [(3, ["sensor moved"]), (20, ["sensor moved"]), (60, []), (0, ["sensor moved"])]
+)
+def test_a_correction_needs_several_runs_where_answers_persist(run, verdicts):
+    watched = Watched(0)
+    for i in range(400):
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.5, 0.1, run)
+    assert [verdict for _, _, verdict in watched.found] == verdicts
+    is_corrected = watched.members.arrays.views[OFFSET, 0] != 0.0
+    assert is_corrected == bool(verdicts)
+    assert watched.members.arrays.trial[IS_ON] == 0.0
+
+
+@pytest.mark.parametrize(("gain_of_odd_runs", "verdict"), [(0.4, "sensor moved"), (-0.3, "inputs moved")])
+def test_a_gain_in_some_runs_is_chance_where_answers_persist(gain_of_odd_runs, verdict):
+    watched = Watched(0)
+    for i in range(400):
+        error = 0.5 - (gain_of_odd_runs if i // 20 % 2 else 0.45)
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.5, error, 20)
+    assert [found for _, _, found in watched.found] == [verdict]
 
 
 def test_inputs_that_moved_are_usual_afterwards():

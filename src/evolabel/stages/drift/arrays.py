@@ -64,7 +64,8 @@ LOWEST_MEAN, HIGHEST_MEAN, LEAST_VARIANCE, MOST_VARIANCE, SINCE_SUSPECT = 11, 12
 N_READINGS = 19
 WATCHED, COLLECTING, ON_TRIAL, UNWATCHED = 0, 1, 2, 3
 IS_ON, STARTED, LOSS_AS_READ, LOSS_MOVED, ANSWERS = 0, 1, 2, 3, 4
-N_TRIAL = 5
+RUN_ENDED, RUN_GAIN, RUN_ROWS, RUNS, RUNS_GAIN, RUNS_SCATTER = 5, 6, 7, 8, 9, 10
+N_TRIAL = 11
 
 SCORE_MEMORY = 2000.0  # rows over which the linear member standardises features
 LOSS_MEMORY = 200.0  # answers over which losses are averaged
@@ -121,7 +122,7 @@ class MemberArrays(NamedTuple):
     """Of the features that are watched; see the indices above."""
     phase: Annotated[IntArray, array("feature", high=UNWATCHED)]
     """What is done about each feature."""
-    trial: Annotated[FloatArray, array(N_TRIAL, low=0.0, high=float(MOST))]
+    trial: Annotated[FloatArray, array(N_TRIAL, low=-float(MOST), high=float(MOST))]
     """Of the trial of a correction."""
 
 

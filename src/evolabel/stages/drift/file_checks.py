@@ -6,6 +6,7 @@ from evolabel.core.array_checks import LARGEST, check_arrays, require
 from evolabel.core.pace import check_persistence
 from evolabel.core.schema import stream_sizes
 from evolabel.stages.drift.arrays import (
+    ANSWERS,
     BORN,
     COMPARED_INDEPENDENT,
     CORRECTED_AT,
@@ -30,10 +31,15 @@ from evolabel.stages.drift.arrays import (
     RENEWED,
     ROWS,
     ROWS_COMPARED,
+    RUN_ENDED,
+    RUN_ROWS,
+    RUNS,
+    RUNS_SCATTER,
     SCORE_MEAN,
     SCORE_VARIANCE,
     SINCE_SUSPECT,
     SLOW_START,
+    STARTED,
     USUAL_MEAN,
     USUAL_VARIANCE,
 )
@@ -57,7 +63,10 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     require(arrays["episode"] <= now, "episode", "rows of the past")
     least_0 = [ROWS_COMPARED, GAIN_VARIANCE, COMPARED_INDEPENDENT]
     require(arrays["paired"][least_0] >= 0.0, "paired", "counts and a variance of at least 0")
-    require(np.isin(arrays["trial"][IS_ON], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial")
+    trial = arrays["trial"]
+    require(np.isin(trial[[IS_ON, RUN_ENDED]], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial and a new run")
+    counts = trial[[*range(STARTED, ANSWERS + 1), RUN_ROWS, RUNS, RUNS_SCATTER]]
+    require(counts >= 0.0, "trial", "rows, losses, counts and a sum of squares of at least 0")
     require(arrays["views"][[FACTOR, NEW_FACTOR]] > 0.0, "views", "factors above 0")
     require(arrays["readings"][CORRECTED_AT] <= now, "readings", "rows of the past")
     variances = [SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE, SINCE_SUSPECT + 2, SINCE_SUSPECT + 3]

@@ -8,7 +8,7 @@ scores of the linear member, the longest and the shortest drift, and the rows of
 
 import numpy as np
 
-from evolabel.core.loops.pace import count_answer, independent, pace_of, spread_of
+from evolabel.core.loops.pace import LAST_ANSWER, count_answer, independent, pace_of, spread_of
 from evolabel.engine.compile import inner
 from evolabel.stages.drift.arrays import (
     BORN,
@@ -34,6 +34,7 @@ from evolabel.stages.drift.arrays import (
     ROW_PACE,
     ROWS,
     ROWS_COMPARED,
+    RUN_ENDED,
     SETTLED,
     SHARE_MEMORY,
     SLOW,
@@ -148,6 +149,8 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
         g = weight * confidence[b]
         if g > 0.0:
             counts = members.arrays.persistence[b]
+            if counts[LAST_ANSWER] != y[b]:
+                members.arrays.trial[RUN_ENDED] = 1.0
             count_answer(counts, y[b])
             n_eff, spread = independent(counts), spread_of(counts)
             pace = pace_of(n_eff)

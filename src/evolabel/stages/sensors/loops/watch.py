@@ -7,6 +7,11 @@ meanwhile. At the end the correction stays ("the sensor moved"), if its error is
 dropped and the new place is usual, beside the earlier ones ("the inputs moved"). So inputs that come and go, as a load
 does in the course of a day, are tried until their range is known, and then do not share the trial of a sensor.
 
+Where answers persist (`core.loops.pace`), all rows of a trial may have the same ones, and their errors prove little.
+There the correction stays only if its mean gain over at least `FEWEST_RUNS` runs of rows with the same answers is
+`SURE_RUNS` standard errors. A trial that has seen fewer ends without a verdict: the new place is usual, and no event
+names it.
+
 | array    | row            | meaning                                                                            |
 |----------|----------------|------------------------------------------------------------------------------------|
 | views    | OFFSET, FACTOR | a and b of the view in use: the corrected reading is a + b x                       |
@@ -32,6 +37,10 @@ does in the course of a day, are tried until their range is known, and then do n
 |          | LOSS_AS_READ   | fading mean of the slow member's error by the view in use                          |
 |          | LOSS_MOVED     | and by the view on trial                                                           |
 |          | ANSWERS        | rows with labels in the trial                                                      |
+|          | RUN_ENDED      | 1: an answer has changed since the last row of the trial                           |
+|          | RUN_GAIN       | sum of LOSS_AS_READ minus LOSS_MOVED over the `RUN_ROWS` rows of the present run   |
+|          | RUNS, RUNS_GAIN| runs that have ended, mean of their mean gains, and sum of the squared deviations  |
+|          | RUNS_SCATTER   |                                                                                    |
 
 All features that are suspect at a time share one trial. Features of few values are not watched, nor are those that
 only rise or only fall, as elapsed time does: they leave every place.
@@ -59,11 +68,19 @@ from evolabel.stages.drift.arrays import (
     NEW_OFFSET,
     NEW_ROWS,
     NEW_SCATTER,
+    NO_VERDICT,
     OFFSET,
     ON_TRIAL,
     READ_MEAN,
     READ_VARIANCE,
+    ROW_INDEPENDENT,
     ROWS,
+    RUN_ENDED,
+    RUN_GAIN,
+    RUN_ROWS,
+    RUNS,
+    RUNS_GAIN,
+    RUNS_SCATTER,
     SCORE_MEAN,
     SCORE_VARIANCE,
     SENSOR_MOVED,
@@ -101,6 +118,8 @@ PLAIN_SHIFT = 0.35  # logarithm of the factor up to which a sensor has only been
 TRIAL_ROWS = 200
 TRIAL_ANSWERS = 50.0  # rows with labels that a trial has at least
 LEAST_BETTER = 0.95  # of the error as it is read, which that of the view on trial must not exceed
+FEWEST_RUNS = 6.0  # of rows with the same answers, where answers persist
+SURE_RUNS = 3.5  # standard errors of the mean gain of the runs
 TRIAL_WINDOW = 50.0  # rows over which the errors of both views are averaged
 _TINY = 1e-300
 
@@ -162,6 +181,40 @@ def compare_views(y: FloatArray, confidence: FloatArray, members: Members) -> No
     trial[LOSS_AS_READ] += (as_read / total - trial[LOSS_AS_READ]) / TRIAL_WINDOW
     trial[LOSS_MOVED] += (moved / total - trial[LOSS_MOVED]) / TRIAL_WINDOW
     trial[ANSWERS] += 1.0
+    if trial[RUN_ENDED] > 0.0:
+        end_run(trial)
+    trial[RUN_GAIN] += (as_read - moved) / total
+    trial[RUN_ROWS] += 1.0
+
+
+@inner
+def end_run(trial: FloatArray) -> None:
+    """Add the mean gain of the present run of `trial`, if it has rows, to those of former runs, and begin another."""
+    trial[RUN_ENDED] = 0.0
+    if trial[RUN_ROWS] > 0.0:
+        gain = trial[RUN_GAIN] / trial[RUN_ROWS]
+        e = gain - trial[RUNS_GAIN]
+        trial[RUNS] += 1.0
+        trial[RUNS_GAIN] += e / trial[RUNS]
+        trial[RUNS_SCATTER] += e * (gain - trial[RUNS_GAIN])
+        trial[RUN_GAIN], trial[RUN_ROWS] = 0.0, 0.0
+
+
+@inner
+def has_runs(members: Members) -> bool:
+    """Return whether the trial has seen enough runs; where answers come as if at random, each row proves something."""
+    independent = members.arrays.time[ROW_INDEPENDENT] >= 1.0
+    return bool(independent or members.arrays.trial[RUNS] >= FEWEST_RUNS)
+
+
+@inner
+def is_sure(members: Members) -> bool:
+    """Return whether the gain of the view on trial is beyond chance over runs, where answers persist."""
+    trial = members.arrays.trial
+    if members.arrays.time[ROW_INDEPENDENT] >= 1.0:
+        return True
+    error = np.sqrt(trial[RUNS_SCATTER] / (max(trial[RUNS], 2.0) - 1.0) / max(trial[RUNS], 1.0))
+    return bool(trial[RUNS] >= FEWEST_RUNS and trial[RUNS_GAIN] > SURE_RUNS * error)
 
 
 @inner
@@ -173,14 +226,17 @@ def widen(j: int, first: int, mean: float, variance: float, r: FloatArray) -> No
 
 @inner
 def end_trial(members: Members) -> None:
-    """Adopt the view on trial if it was better, else make the new place a usual one; fill `verdict` and `moved`."""
+    """Adopt the view on trial if it was better, else make the new place a usual one; fill `verdict` and `moved`.
+
+    A trial that has not seen enough runs of answers has no verdict.
+    """
     trial, views, r, now = (
         members.arrays.trial,
         members.arrays.views,
         members.arrays.readings,
         members.arrays.clock[ROWS],
     )
-    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
+    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ] and is_sure(members)
     trial[IS_ON] = 0.0
     for j in range(r.shape[1]):
         if members.arrays.phase[j] == ON_TRIAL:
@@ -199,7 +255,7 @@ def end_trial(members: Members) -> None:
                 widen(j, LOWEST_MEAN, r[SINCE_SUSPECT, j], r[SINCE_SUSPECT + 2, j], r)
                 widen(j, LOWEST_MEAN, r[SINCE_SUSPECT + 1, j], r[SINCE_SUSPECT + 3, j], r)
                 views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
-                members.verdict[j] = INPUTS_MOVED
+                members.verdict[j] = INPUTS_MOVED if has_runs(members) else NO_VERDICT
             r[READ_MEAN, j], r[READ_VARIANCE, j] = r[NEW_MEAN, j], r[NEW_SCATTER, j] / r[NEW_ROWS, j]
             r[CALM_ROWS, j] = min(r[CALM_ROWS, j], CALM_AFTER_TRIAL)
 
@@ -281,6 +337,7 @@ def collect(j: int, x: float, members: Members) -> None:
         members.arrays.phase[j] = ON_TRIAL
         members.arrays.trial[IS_ON], members.arrays.trial[STARTED], members.arrays.trial[ANSWERS] = 1.0, now, 0.0
         members.arrays.trial[LOSS_AS_READ], members.arrays.trial[LOSS_MOVED] = START_LOSS, START_LOSS
+        members.arrays.trial[RUN_ENDED:] = 0.0
 
 
 @inner
