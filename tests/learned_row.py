@@ -3,8 +3,7 @@
 from callable_kernels import callable_kernel
 
 from evolabel.engine.compile import kernel
-from evolabel.stages.rules.loops.consequents import learn_consequents
-from evolabel.stages.rules.loops.regressors import fill_products
+from evolabel.stages.rules.loops.consequents import fill_products, learn_consequents
 
 
 @callable_kernel

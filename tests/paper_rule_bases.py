@@ -9,7 +9,7 @@ from evolabel.paper.options import PaperOptions
 from evolabel.paper.rules.loops.rotated import rotate
 from evolabel.paper.rules.settings import literal_settings, novelty_radius, shared_settings
 from evolabel.paper.rules.stage import PaperRules
-from evolabel.stages.rules.loops.moments import update_moments
+from evolabel.stages.rules.loops.antecedents import update_moments
 
 
 def paper_base(p=4, K=3, ridge=1e-3, **changes):

@@ -6,7 +6,7 @@ from evolabel.stages.drift.arrays import BORN, allocate_members, with_scratch
 from evolabel.stages.rules.arrays import RULES, State, allocate, workspace
 from evolabel.stages.rules.fast_sums import fast_arrays
 from evolabel.stages.rules.inverses import start_inverse
-from evolabel.stages.rules.loops.moments import derive_inverse_variance
+from evolabel.stages.rules.loops.antecedents import derive_inverse_variance
 from evolabel.stages.scaling.stage import fit_scaler
 
 

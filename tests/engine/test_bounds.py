@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import bounds as naive
 
-from evolabel.engine import bounds
+from evolabel.engine import values as bounds
 
 SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 3))
 

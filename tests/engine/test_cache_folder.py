@@ -13,7 +13,7 @@ from evolabel.{module} import {kernel}
 print({kernel}({arguments}))
 """
 BEYOND = [
-    ("stages.rules.loops.structure", "ward_pair", "np.ones((2, 3)), np.ones((1, 3)), np.ones(2)"),
+    ("stages.rules.loops.antecedents", "ward_pair", "np.ones((2, 3)), np.ones((1, 3)), np.ones(2)"),
     pytest.param(  # features of two samples, compared in lanes
         "stages.feedback.loops.feedback",
         "shift_rows",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from naive import bounds as naive
 
-from evolabel.engine.bounds import count_answers
+from evolabel.engine.values import count_answers
 
 ROWS, LABELS = 7, 3
 labels = arrays(float, (ROWS, LABELS), elements=st.sampled_from([0.0, 1.0, np.nan]))

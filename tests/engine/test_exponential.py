@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolabel.engine.compile import kernel
-from evolabel.engine.exponential import LOWEST, exp_of_negative
+from evolabel.engine.lanes import LOWEST, exp_of_negative
 from evolabel.typing import FloatArray
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.counterfactuals import find_counterfactuals
 from evolabel.explain.novelty_check import check_novelty
-from evolabel.stages.rules.loops import structure
+from evolabel.stages.rules.loops import antecedents as structure
 from evolabel.streams import DriftingStream
 
 PROFILES = {"default": EvolvingFuzzyClassifier, "paper": EvolvingFuzzyClassifier.paper}

@@ -1,4 +1,4 @@
-"""Twins of `engine.bounds`."""
+"""Twins of `engine.values`."""
 
 import numpy as np
 

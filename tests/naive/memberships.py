@@ -1,4 +1,4 @@
-"""Twins of `stages.rules.loops.memberships`."""
+"""Twins of `stages.rules.loops.antecedents`."""
 
 import numpy as np
 from scipy.special import softmax

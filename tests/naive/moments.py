@@ -1,4 +1,4 @@
-"""Twins of `stages.rules.loops.moments`."""
+"""Twins of `stages.rules.loops.antecedents`."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Twins of `stages.rules.loops.statistics`."""
+"""Twins of `stages.rules.loops.consequents`."""
 
 import numpy as np
 

@@ -1,11 +1,11 @@
-"""Twins of `stages.rules.loops.structure`."""
+"""Twins of `stages.rules.loops.antecedents`."""
 
 from itertools import combinations
 
 import numpy as np
 
 from evolabel.stages.rules.arrays import Settings
-from evolabel.stages.rules.loops.structure import MIN_WINNERS, WINNER_WINDOW
+from evolabel.stages.rules.loops.antecedents import MIN_WINNERS, WINNER_WINDOW
 from evolabel.typing import FloatArray
 from naive.slots import NaiveRules, Slot
 

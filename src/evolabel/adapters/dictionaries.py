@@ -13,7 +13,7 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix
-from evolabel.engine.bounds import MAX_VALUE, first_bad_label, first_bad_sample
+from evolabel.engine.values import MAX_VALUE, first_bad_label, first_bad_sample
 from evolabel.errors import DataError, DataTypeError
 from evolabel.typing import FloatArray
 

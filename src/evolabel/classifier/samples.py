@@ -13,8 +13,8 @@ from evolabel._utils.notes import note
 from evolabel._utils.text import counted
 from evolabel._utils.validation import beyond_float64
 from evolabel.classifier.named_columns import first_coding, holds_texts, one_plain_row, read_by_name
-from evolabel.engine.bounds import MAX_VALUE, first_bad_sample
 from evolabel.engine.compile import direct
+from evolabel.engine.values import MAX_VALUE, first_bad_sample
 from evolabel.errors import DataError, DataTypeError
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded
 from evolabel.streams.tabular.frames import flag_columns

@@ -14,8 +14,8 @@ from scipy import sparse
 from evolabel._utils.text import counted
 from evolabel.classifier.label_lists import LabelLists, as_label_lists, note_joined_labels, read_label_lists
 from evolabel.classifier.samples import are_missing, as_array, as_matrix, column_names
-from evolabel.engine.bounds import first_bad_label
 from evolabel.engine.compile import direct
+from evolabel.engine.values import first_bad_label
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.typing import AnyArray, FloatArray
 

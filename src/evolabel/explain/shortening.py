@@ -17,7 +17,7 @@ import numpy as np
 
 from evolabel._utils.text import counted
 from evolabel.model.protocols import Model
-from evolabel.stages.rules.loops.memberships import MIN_MEMBERSHIP
+from evolabel.stages.rules.loops.antecedents import MIN_MEMBERSHIP
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 FIDELITY = 0.95
@@ -231,7 +231,7 @@ def labels_on(outputs: FloatArray, threshold: Threshold) -> BoolArray:
 
 
 def _memberships(model: Model, distances: FloatArray) -> FloatArray:
-    """Return the memberships, eqs. (2), (3), of mean squared distances (rows, rules), as `loops.memberships` does."""
+    """Return the memberships, eqs. (2), (3), of mean squared distances (rows, rules), as `loops.antecedents` does."""
     settings = model.trained().settings
     mu = np.exp(-0.5 * (distances - distances.min(axis=1, keepdims=True)) / settings.tau)
     share = mu / mu.sum(axis=1, keepdims=True)

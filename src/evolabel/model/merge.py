@@ -24,7 +24,7 @@ from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules.arrays import RULES, SEEN, Settings
 from evolabel.stages.rules.label_rates import blend
-from evolabel.stages.rules.loops.moments import derive_inverse_variance, pool_moments
+from evolabel.stages.rules.loops.antecedents import derive_inverse_variance, pool_moments
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import Scaler

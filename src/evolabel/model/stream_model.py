@@ -18,8 +18,8 @@ from evolabel.core.options import Options
 from evolabel.core.rows import NOT_GIVEN, Batch, Rows
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.core.sizes import misfit
-from evolabel.engine.bounds import count_answers, first_bad_sample
 from evolabel.engine.compile import direct
+from evolabel.engine.values import count_answers, first_bad_sample
 from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates

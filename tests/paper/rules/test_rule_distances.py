@@ -14,8 +14,8 @@ from small_rule_bases import make_stream
 
 from evolabel.paper.rules.loops import memberships as memberships_module
 from evolabel.paper.rules.loops.answer import paper_distance_rows
-from evolabel.stages.rules.loops.memberships import distances
-from evolabel.stages.rules.loops.regressors import fill_regressor
+from evolabel.stages.rules.loops.antecedents import distances
+from evolabel.stages.rules.loops.consequents import fill_regressor
 
 kernels = CallableKernels(memberships_module)
 fill_regressor = callable_kernel(fill_regressor)

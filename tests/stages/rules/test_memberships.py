@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from naive import memberships as naive
 
-from evolabel.stages.rules.loops import memberships as memberships_module
+from evolabel.stages.rules.loops import antecedents as memberships_module
 
 memberships = CallableKernels(memberships_module)
 

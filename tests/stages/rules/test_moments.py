@@ -11,7 +11,7 @@ from small_rule_bases import make_settings, slot_of
 
 from evolabel.engine.compile import interpreted
 from evolabel.stages.rules.arrays import SEEN
-from evolabel.stages.rules.loops import moments as moments_module
+from evolabel.stages.rules.loops import antecedents as moments_module
 from evolabel.stages.rules.stage import RuleBase
 
 moments = CallableKernels(moments_module)

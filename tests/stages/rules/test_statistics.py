@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from naive import statistics as naive
 from small_rule_bases import assert_close
 
-from evolabel.stages.rules.loops import statistics as statistics_module
+from evolabel.stages.rules.loops import consequents as statistics_module
 
 statistics = CallableKernels(statistics_module)
 

@@ -10,7 +10,7 @@ from naive import structure as naive
 from small_rule_bases import learned, make_settings, naive_of
 
 from evolabel.stages.rules.arrays import SEEN
-from evolabel.stages.rules.loops import structure as structure_module
+from evolabel.stages.rules.loops import antecedents as structure_module
 
 structure = CallableKernels(structure_module)
 

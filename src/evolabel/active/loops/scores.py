@@ -17,7 +17,7 @@
 import numpy as np
 
 from evolabel.engine.compile import allocating_kernel, inlined, inner, kernel
-from evolabel.engine.exponential import exp_of_negative
+from evolabel.engine.lanes import exp_of_negative
 from evolabel.engine.symmetric import dot
 from evolabel.stages.rules.arrays import State
 from evolabel.typing import AnyArray, FloatArray, IntArray

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from evolabel.core.rows import Batch
-from evolabel.engine.bounds import count_answers
 from evolabel.engine.compile import direct
+from evolabel.engine.values import count_answers
 from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.label_states import restart_alarms

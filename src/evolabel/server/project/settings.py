@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from evolabel._utils.text import first_names
-from evolabel.engine.bounds import MAX_VALUE
+from evolabel.engine.values import MAX_VALUE
 from evolabel.errors import DataError, ParameterError
 
 _MEGABYTE = 1_000_000

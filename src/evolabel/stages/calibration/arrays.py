@@ -1,6 +1,6 @@
 """State of the calibration. K labels have L = S = K, m = 3; classes that exclude each other have L = 0, S = m = 1.
 
-phi, the maps and the scores are defined in `loops.maps`, the thresholds in `loops.sets`.
+phi, the maps and the scores are defined in `loops.calibration`, as are the thresholds.
 """
 
 from typing import Annotated, NamedTuple

@@ -25,8 +25,9 @@ from evolabel.stages.calibration.arrays import (
     first_maps,
     with_scratch_rows,
 )
-from evolabel.stages.calibration.loops.maps import LARGEST_FACTOR, LEAST_FACTOR
-from evolabel.stages.calibration.loops.rows import (
+from evolabel.stages.calibration.loops.calibration import (
+    LARGEST_FACTOR,
+    LEAST_FACTOR,
     learn_calibration,
     limit_rows,
     probability_rows,

@@ -12,7 +12,7 @@ from evolabel.stages.rules import fast_sums, inverses
 from evolabel.stages.rules.allocation import copied_into, fit_weights
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, RuleArrays, Settings, rule_sizes, rule_switches
 from evolabel.stages.rules.label_rates import blend
-from evolabel.stages.rules.loops.moments import derive_inverse_variance
+from evolabel.stages.rules.loops.antecedents import derive_inverse_variance
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.slots import pool_sums
 from evolabel.typing import Arrays, FloatArray, IntArray

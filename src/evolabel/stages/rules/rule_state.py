@@ -17,7 +17,7 @@ from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, Stat
 from evolabel.stages.rules.inverses import mirrored
 from evolabel.stages.rules.loops.answer import distance_rows
 from evolabel.stages.rules.loops.answer_block import form_weights
-from evolabel.stages.rules.loops.structure import novelty_bounds
+from evolabel.stages.rules.loops.antecedents import novelty_bounds
 from evolabel.stages.rules.row_loops import RowLoops
 from evolabel.stages.rules.shapes import RuleShape
 from evolabel.stages.rules.slots import PER_SLOT

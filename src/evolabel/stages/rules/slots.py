@@ -9,8 +9,13 @@ from evolabel.engine.compile import interpreted
 from evolabel.stages.rules import fast_sums
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, RuleArrays, Settings
 from evolabel.stages.rules.inverses import apply_pending
-from evolabel.stages.rules.loops.moments import bound_counts, derive_inverse_variance, pool_moments
-from evolabel.stages.rules.loops.structure import is_inactive, ward_pair
+from evolabel.stages.rules.loops.antecedents import (
+    bound_counts,
+    derive_inverse_variance,
+    is_inactive,
+    pool_moments,
+    ward_pair,
+)
 from evolabel.typing import FloatArray, IntArray
 
 _is_inactive = interpreted(is_inactive)

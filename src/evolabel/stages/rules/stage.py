@@ -26,8 +26,8 @@ from evolabel.stages.rules.arrays import (
 from evolabel.stages.rules.beside import Beside
 from evolabel.stages.rules.contents import RuleContents
 from evolabel.stages.rules.label_rates import set_rate
+from evolabel.stages.rules.loops.antecedents import update_moments
 from evolabel.stages.rules.loops.learn import learn_alone
-from evolabel.stages.rules.loops.moments import update_moments
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments, VarianceTerms, answers, weights_of_all
 from evolabel.stages.scaling.stage import Scaler

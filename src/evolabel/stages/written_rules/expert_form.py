@@ -15,7 +15,7 @@ from numbers import Real
 from typing import Any
 
 from evolabel._utils.validation import check_number
-from evolabel.engine.bounds import MAX_VALUE
+from evolabel.engine.values import MAX_VALUE
 from evolabel.errors import DataError
 from evolabel.words.quoted_names import NEITHER, NOR, NOT, OR, quoted, written_name
 from evolabel.words.terms import is_term

@@ -16,8 +16,7 @@ from evolabel.paper.rules.loops.regressors import fill_conditional, project_cond
 from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.answer import copy_distances, copy_memberships, variance_terms
 from evolabel.stages.rules.loops.answer_block import add_block, block_terms
-from evolabel.stages.rules.loops.consequents import add_global_output, add_rule_output
-from evolabel.stages.rules.loops.regressors import fill_regressor
+from evolabel.stages.rules.loops.consequents import add_global_output, add_rule_output, fill_regressor
 from evolabel.stages.rules.loops.second_moments import add_moment
 from evolabel.typing import FloatArray, IntArray
 

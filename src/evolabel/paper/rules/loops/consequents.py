@@ -8,9 +8,16 @@ from evolabel.engine.symmetric import add_product, dot, mirror
 from evolabel.paper.rules.arrays import DIVERGED, PaperState
 from evolabel.paper.rules.loops.iteration import iterate, rls_step
 from evolabel.stages.rules.arrays import DONE, DUE, RuleArrays, Settings, Workspace
-from evolabel.stages.rules.loops.consequents import add_global_model, answer, any_due, learn_sums, update_inverse
+from evolabel.stages.rules.loops.consequents import (
+    add_global_model,
+    add_labels,
+    add_partial_labels,
+    answer,
+    any_due,
+    learn_sums,
+    update_inverse,
+)
 from evolabel.stages.rules.loops.label_moments import add_label_moments
-from evolabel.stages.rules.loops.statistics import add_labels, add_partial_labels
 from evolabel.typing import FloatArray, IntArray
 
 LOOSE = 1.5  # factor by which a step bound may exceed the last exact largest eigenvalue

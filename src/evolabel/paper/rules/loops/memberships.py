@@ -3,12 +3,11 @@
 import numpy as np
 
 from evolabel.engine.compile import inlined, inner, kernel
-from evolabel.engine.missing import observed_weight
+from evolabel.engine.values import observed_weight
 from evolabel.paper.rules.arrays import PaperState
 from evolabel.paper.rules.loops.rotated import rotated_distances
 from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings, Workspace
-from evolabel.stages.rules.loops.memberships import distances, memberships
-from evolabel.stages.rules.loops.structure import novelty_bound
+from evolabel.stages.rules.loops.antecedents import distances, memberships, novelty_bound
 from evolabel.typing import FloatArray
 
 _YOUNG_POWER = 8.0  # of 1 + 1/k in the bound of the squared distance to a winner of support k

@@ -3,7 +3,7 @@
 from evolabel.engine.compile import inlined
 from evolabel.paper.rules.loops.rotated import rotate
 from evolabel.stages.rules.arrays import RuleArrays, Settings
-from evolabel.stages.rules.loops.moments import update_moments
+from evolabel.stages.rules.loops.antecedents import update_moments
 from evolabel.typing import FloatArray
 
 

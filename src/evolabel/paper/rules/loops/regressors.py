@@ -1,11 +1,11 @@
 """Regressors of a row: in a rotated rule, a missing feature takes its conditional mean given the observed ones."""
 
 from evolabel.engine.compile import inlined
-from evolabel.engine.missing import observed_features
+from evolabel.engine.values import observed_features
 from evolabel.paper.rules.arrays import PaperState
 from evolabel.paper.rules.loops.rotated import fill_rotated
 from evolabel.stages.rules.arrays import RuleArrays, Workspace
-from evolabel.stages.rules.loops.regressors import fill_products, fill_regressors
+from evolabel.stages.rules.loops.consequents import fill_products, fill_regressors
 from evolabel.typing import FloatArray
 
 

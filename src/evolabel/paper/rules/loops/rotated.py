@@ -10,8 +10,8 @@ import numpy as np
 
 from evolabel.engine.compile import allocating_kernel, inner, kernel
 from evolabel.engine.lanes import fma
-from evolabel.engine.missing import observed_features, observed_weight
 from evolabel.engine.symmetric import add_scaled, dot
+from evolabel.engine.values import observed_features, observed_weight
 from evolabel.paper.rules.arrays import PaperState
 from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings, Workspace
 from evolabel.typing import FloatArray, IntArray

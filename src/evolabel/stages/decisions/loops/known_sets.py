@@ -13,7 +13,7 @@
 import numpy as np
 
 from evolabel.engine.compile import inner, kernel
-from evolabel.stages.calibration.loops.maps import HEAVIEST_LABEL
+from evolabel.stages.calibration.loops.calibration import HEAVIEST_LABEL
 from evolabel.typing import BoolArray, FloatArray
 
 TOTAL, WON, APART = range(3)

@@ -40,7 +40,7 @@ counts from the first answer on. Of answers less than `ODDS_GAP` rows apart one 
 import numpy as np
 
 from evolabel.engine.compile import inner, kernel
-from evolabel.engine.exponential import exp_of_negative
+from evolabel.engine.lanes import exp_of_negative
 from evolabel.typing import FloatArray, IntArray
 
 SHORT_MEAN, LONG_MEAN, CALM_MEAN, CALM_VARIANCE, CALM_COUNT, IS_RAISED, RAISED_AT = 0, 1, 2, 3, 4, 5, 6

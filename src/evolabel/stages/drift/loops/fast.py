@@ -6,8 +6,8 @@ H, the ridge never fades, rounding does not add up, and a rule that does not fir
 """
 
 from evolabel.engine.compile import inner
-from evolabel.engine.exponential import exp_of_negative
 from evolabel.engine.inverse import positive_inverse
+from evolabel.engine.lanes import exp_of_negative
 from evolabel.engine.symmetric import add_outer_products
 from evolabel.stages.drift.arrays import Members
 from evolabel.stages.rules.arrays import BLOCKS, RuleArrays, Settings

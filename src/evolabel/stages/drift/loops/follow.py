@@ -55,8 +55,7 @@ from evolabel.stages.drift.loops.fast import block_of, fade_active
 from evolabel.stages.drift.loops.linear import answer_linear, fill_scores, learn_linear, learn_scores
 from evolabel.stages.drift.loops.mixer import clipped, learn_losses, mix, mixer_weights
 from evolabel.stages.rules.arrays import State
-from evolabel.stages.rules.loops.consequents import answer, learn_consequents
-from evolabel.stages.rules.loops.regressors import fill_products
+from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents
 from evolabel.stages.sensors.loops.watch import learn_sensors
 from evolabel.typing import FloatArray
 

@@ -8,11 +8,9 @@ from evolabel.engine.compile import kernel
 from evolabel.stages.drift.arrays import FINAL, ROW_PACE, Members
 from evolabel.stages.drift.loops.follow import answer_members, count_present_row, learn_members
 from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
-from evolabel.stages.rules.loops.consequents import learn_consequents
+from evolabel.stages.rules.loops.antecedents import is_novel, nearest, rule_memberships
+from evolabel.stages.rules.loops.consequents import fill_products, learn_consequents, project
 from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after, update_winner
-from evolabel.stages.rules.loops.memberships import nearest, rule_memberships
-from evolabel.stages.rules.loops.regressors import fill_products, project
-from evolabel.stages.rules.loops.structure import is_novel
 from evolabel.stages.sensors.loops.watch import read_row
 from evolabel.typing import FloatArray
 

@@ -14,7 +14,7 @@ rules do, whose scaling is that of the initial batch.
 import numpy as np
 
 from evolabel.engine.compile import inner
-from evolabel.engine.exponential import exp_of_negative
+from evolabel.engine.lanes import exp_of_negative
 from evolabel.engine.symmetric import add_product, add_scaled, dot
 from evolabel.stages.drift.arrays import SCORE_MEMORY
 from evolabel.typing import FloatArray

@@ -12,7 +12,7 @@ in the time of `core.loops.pace`: where answers persist, the last run alone does
 """
 
 from evolabel.engine.compile import inner, kernel
-from evolabel.engine.exponential import exp_of_negative
+from evolabel.engine.lanes import exp_of_negative
 from evolabel.stages.drift.arrays import BORN, FAST, FINAL, LINEAR, LOSS_MEMORY, NEVER, SLOW, Members
 from evolabel.stages.drift.loops.linear import answer_linear, fill_scores
 from evolabel.typing import FloatArray

@@ -22,9 +22,8 @@ answered. Many rows that have formed weights are answered faster by `loops.answe
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.symmetric import add_product, dot
 from evolabel.stages.rules.arrays import RULES, State, Workspace
-from evolabel.stages.rules.loops.consequents import add_global_output, add_rule_output
-from evolabel.stages.rules.loops.memberships import distances, rule_memberships
-from evolabel.stages.rules.loops.regressors import fill_regressors, project
+from evolabel.stages.rules.loops.antecedents import distances, rule_memberships
+from evolabel.stages.rules.loops.consequents import add_global_output, add_rule_output, fill_regressors, project
 from evolabel.stages.rules.loops.second_moments import quadratic_form
 from evolabel.typing import FloatArray, IntArray
 

@@ -21,7 +21,7 @@ from evolabel.engine.compile import inner, kernel
 from evolabel.engine.lanes import fma
 from evolabel.engine.symmetric import add_outer_products, add_scaled, dot, mirror, row_products
 from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
-from evolabel.stages.rules.loops.regressors import fill_regressors
+from evolabel.stages.rules.loops.consequents import fill_regressors
 from evolabel.typing import FloatArray, IntArray
 
 

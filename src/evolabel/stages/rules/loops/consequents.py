@@ -1,4 +1,4 @@
-"""Consequents of one row: the outputs of the active rules, and the statistics H, G and P that the row changes.
+"""Consequents of one row: regressors, the outputs of the active rules, and the statistics that the row changes.
 
 | symbol | array     | meaning                                                                 |
 |--------|-----------|-------------------------------------------------------------------------|
@@ -10,15 +10,114 @@
 The weights W_i = (H_i + gamma D)^-1 (G_i + gamma D W_0) are never formed: with u = P_i r the rule's output is
 G_i u + gamma W_0'(D u), and W_0'v = G_0 (P_0 v), with the diagonal D of `arrays.Settings`. This is exact after
 every sample, although W_0 changes. A locked rule answers with the W_i it had when it was locked, and learns nothing.
+
+The statistics are sufficient: H = sum psi r r', G = sum psi y r', P = (H + penalty)^-1. A missing feature takes its
+mean in the rule. G changes at every sample. H and P change by one outer product per sample. These outer products are
+kept in blocks (`pending_H`, `pending_P`) and applied together; every product with P includes the pending rows, so it is
+exact.
 """
+
+import numpy as np
 
 from evolabel.engine.compile import inlined, inner
 from evolabel.engine.lanes import fma
-from evolabel.engine.symmetric import add_product, dot, pending_product
+from evolabel.engine.symmetric import add_outer_products, add_product, add_scaled, dot, pending_product
 from evolabel.stages.rules.arrays import DONE, DUE, RuleArrays, Settings, Workspace
-from evolabel.stages.rules.loops.regressors import fill_regressor
-from evolabel.stages.rules.loops.statistics import add_labels, add_partial_labels, learn_regressor
 from evolabel.typing import FloatArray, IntArray
+
+
+@inlined
+def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
+    """Fill r with (z, 1); a missing feature takes its entry of `centre`, its mean under an axis-parallel Gaussian."""
+    p = z.shape[0]
+    for j in range(p):
+        r[j] = centre[j] if np.isnan(z[j]) else z[j]
+    r[p] = 1.0
+
+
+@inlined
+def fill_regressors(z: FloatArray, m: int, rules: RuleArrays, work: Workspace, r: FloatArray) -> None:
+    """Fill the first m rows of r with the regressors of z for the m active rules of `work`."""
+    for b in range(m):
+        fill_regressor(z, rules.c[work.active[b]], r[b])
+
+
+@inlined
+def fill_products(m: int, rules: RuleArrays, work: Workspace) -> None:
+    """Fill u = P r of `work` for the m active rules, whose regressors r are filled."""
+    for b in range(m):
+        a = work.active[b]
+        pending_product(rules.P[a], rules.pending_P[a], rules.n_pending[a], work.r[b], work.u[b])
+
+
+@inlined
+def project(z: FloatArray, m: int, rules: RuleArrays, work: Workspace) -> None:
+    """Fill r and u = P r of `work` for the m active rules; pending rank-one rows of P are included."""
+    fill_regressors(z, m, rules, work, work.r)
+    fill_products(m, rules, work)
+
+
+@inner
+def pending_rows(r: FloatArray, u: FloatArray, w: float, row_H: FloatArray, row_P: FloatArray) -> None:
+    """Fill the rows of H += w r r' and P -= w u u' / (1 + w r'u), eqs. (26), (27) without their division by psi."""
+    for_H, for_P = np.sqrt(w), np.sqrt(w / (1.0 + w * dot(r, u)))
+    for j in range(r.shape[0]):
+        row_H[j] = for_H * r[j]
+        row_P[j] = for_P * u[j]
+
+
+@inner
+def learn_regressor(
+    r: FloatArray,
+    u: FloatArray,
+    w: float,
+    H: FloatArray,
+    P: FloatArray,
+    pending_H: FloatArray,
+    pending_P: FloatArray,
+    n_pending: int,
+) -> int:
+    """Add a regressor r of weight w to the blocks of H and P, and apply full blocks; return the pending rows."""
+    pending_rows(r, u, w, pending_H[n_pending], pending_P[n_pending])
+    if n_pending + 1 < pending_H.shape[0]:
+        return n_pending + 1
+    add_outer_products(H, pending_H, n_pending + 1, 1.0)
+    add_outer_products(P, pending_P, n_pending + 1, -1.0)
+    return 0
+
+
+@inner
+def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> None:
+    """Add w y r' to G, eq. (24); labels of 0 are skipped."""
+    for b in range(y.shape[0]):
+        if y[b] != 0.0:
+            add_scaled(w * y[b], r, G[b])
+
+
+@inner
+def add_partial_labels(
+    G: FloatArray,
+    r: FloatArray,
+    f: FloatArray,
+    y: FloatArray,
+    confidence: FloatArray,
+    q: float,
+    psi: float,
+    w: float,
+) -> None:
+    """Update G where labels are missing or uncertain (docs/decisions/005-partial-annotation.md).
+
+    f is the slot's own prediction, q = r'P r before the update, psi the weight of the sample in the slot, w the weight
+    by which H grows: psi times the mean confidence. A label of confidence 0
+    keeps its weights: G changes by w f r, as H changes by w r r'. A label of confidence g changes its weights as a
+    sample of weight psi g with all labels would.
+    """
+    for b in range(f.shape[0]):
+        v = w * f[b]
+        if confidence[b] > 0.0:
+            own = psi * confidence[b]
+            v += own * (1.0 + w * q) / (1.0 + own * q) * (y[b] - f[b])
+        add_scaled(v, r, G[b])
 
 
 @inner

@@ -7,11 +7,15 @@ import numpy as np
 
 from evolabel.engine.compile import inlined, kernel
 from evolabel.stages.rules.arrays import DONE, INACTIVE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
-from evolabel.stages.rules.loops.consequents import answer, learn_consequents
-from evolabel.stages.rules.loops.memberships import nearest, rule_memberships
-from evolabel.stages.rules.loops.moments import update_moments
-from evolabel.stages.rules.loops.regressors import project
-from evolabel.stages.rules.loops.structure import any_inactive, is_novel, update_winner_stats
+from evolabel.stages.rules.loops.antecedents import (
+    any_inactive,
+    is_novel,
+    nearest,
+    rule_memberships,
+    update_moments,
+    update_winner_stats,
+)
+from evolabel.stages.rules.loops.consequents import answer, learn_consequents, project
 from evolabel.typing import FloatArray
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.symmetric import add_outer_products, dot, symmetric_form
 from evolabel.stages.rules.arrays import State
-from evolabel.stages.rules.loops.regressors import fill_regressor, fill_regressors
+from evolabel.stages.rules.loops.consequents import fill_regressor, fill_regressors
 from evolabel.typing import FloatArray, IntArray
 
 

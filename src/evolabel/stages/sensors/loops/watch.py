@@ -97,9 +97,8 @@ from evolabel.stages.drift.arrays import (
 from evolabel.stages.drift.loops.linear import FURTHEST_VALUE
 from evolabel.stages.drift.loops.mixer import clipped
 from evolabel.stages.rules.arrays import State
-from evolabel.stages.rules.loops.consequents import answer
-from evolabel.stages.rules.loops.memberships import rule_memberships
-from evolabel.stages.rules.loops.regressors import project
+from evolabel.stages.rules.loops.antecedents import rule_memberships
+from evolabel.stages.rules.loops.consequents import answer, project
 from evolabel.stages.scaling.loops.scale import clipped_score, score_of
 from evolabel.typing import FloatArray
 

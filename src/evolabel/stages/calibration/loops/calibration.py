@@ -1,4 +1,6 @@
-"""Probabilities from outputs f, and the Newton step of a row after its labels y have come.
+"""Calibration of rows: probabilities of their outputs, thresholds of prediction sets, and learning them one by one.
+
+Maps from outputs f to probabilities p, and the Newton step of a row after its labels y have come:
 
 Labels:  phi = (f cut to [.25, .75], less .5; logit of f cut to [.02, .98]; 1), p_k = sigma(phi'(theta + delta_k)). For
          each known label of weight w, with s = sigma(phi'theta):
@@ -9,18 +11,28 @@ Classes: p = softmax(a f), with a floor of `LEAST_SHARE` under each p.
 The first two coefficients are kept at 0 or above, so that p never falls where f rises. The first regressor is steep in
 the middle only: with f itself, maps that rise had a log loss of .260 instead of .246 on a noisy stream of regions.
 Before a row, A and D_k move back to their first values by 1 / `CALIBRATION_MEMORY`: maps stay, and steps grow again.
+
+Sets, by adaptive conformal prediction on counts of scores:
+
+The score of a label is 1 - p of the value that came true, in [0, 1]; of classes, 1 - p of the true class. A set holds
+every value whose score is at most a threshold q. For a level c of `LEVELS` it is the (1 - alpha_c)(n + 1) / n quantile
+of the counted scores, linear inside a bin; everything is in the set where that is above 1, as without counts. After a
+row, alpha_c += g_c (1 - c - error): where the sets miss too often, they grow.
 """
 
 import numpy as np
 
-from evolabel.engine.compile import inner
-from evolabel.engine.exponential import exp_of_negative
+from evolabel.engine.compile import inner, kernel
+from evolabel.engine.lanes import exp_of_negative
 from evolabel.stages.calibration.arrays import (
     FACTOR_CURVATURE,
+    GAINS,
     LARGEST_COEFFICIENT,
+    LEVELS,
     OWN_CURVATURE,
     SHARED_CURVATURE,
     CalibrationArrays,
+    Calibrations,
 )
 from evolabel.typing import FloatArray
 
@@ -30,7 +42,6 @@ LARGEST_STEP = 4.0  # change of a logit by one row, at most: a Newton step of fe
 LEAST_FACTOR, LARGEST_FACTOR = 0.5, 100.0  # of a
 LEAST_SHARE = 1e-6
 STEEPEST = 30.0  # |logit| at most: p is neither 0 nor 1
-LEAST_OUTPUT, LARGEST_OUTPUT = -0.1, 1.1  # outputs are cut to this range where the maps learn
 LEAST_OUTPUT, LARGEST_OUTPUT = -1.0, 2.0  # outputs of classes are cut to this range where the factor learns
 MIDDLE = 0.75  # the first regressor is flat above this, and below 1 - MIDDLE
 SURE = 0.98  # outputs are cut to [1 - SURE, SURE] before the logit
@@ -194,3 +205,153 @@ def learn_class(true: int, w: float, f: FloatArray, p: FloatArray, c: Calibratio
     A += min(w, 1.0) / CALIBRATION_MEMORY * (FACTOR_CURVATURE - A) + w * max(squares - mean * mean, 0.0)
     c.A[0, 0] = A
     c.theta[0] = min(max(c.theta[0] + w * (cut - mean) / A, LEAST_FACTOR), LARGEST_FACTOR)
+
+
+EVERYTHING = 1.0  # a threshold that every score is below
+
+
+@inner
+def learn_score(j: int, score: float, w: float, adapts: bool, c: CalibrationArrays) -> None:
+    """Learn a `score` of weight w in stream j: alpha, if it `adapts`, by the errors of the sets, then the counts."""
+    counts, bins, once = c.counts[j], c.counts.shape[1], min(w, 1.0)
+    b = min(int(score * bins), bins - 1)
+    if adapts:
+        below = counts[b] * (score * bins - b)
+        for i in range(b):
+            below += counts[i]
+        for level in range(LEVELS.shape[0]):
+            is_wrong = c.n[j] > 0.0 and below > (1.0 - c.alpha[j, level]) * (c.n[j] + 1.0)
+            c.alpha[j, level] += once * GAINS[level] * (1.0 - LEVELS[level] - (1.0 if is_wrong else 0.0))
+    kept = 1.0 - once / CALIBRATION_MEMORY
+    for i in range(bins):
+        counts[i] *= kept
+    counts[b] += w
+    c.n[j] = kept * c.n[j] + w
+
+
+@inner
+def quantile(counts: FloatArray, n: float, needed: float) -> float:
+    """Return the score that `needed` of the n counted scores are below; `EVERYTHING` if that is n or more."""
+    if needed >= n:
+        return EVERYTHING
+    bins, before = counts.shape[0], 0.0
+    for b in range(bins):
+        after = before + counts[b]
+        if after >= needed and after > 0.0:
+            inside = (needed - before) / counts[b] if counts[b] > 0.0 else 0.0
+            return float((b + max(inside, 0.0)) / bins)
+        before = after
+    return EVERYTHING  # rounding: the sum of the counts is a little below n
+
+
+@inner
+def set_limit(j: int, coverage: float, c: CalibrationArrays) -> float:
+    """Return the threshold of stream j for this `coverage`: never lower than at a lower level, linear in between."""
+    low, high = 0.0, 0.0
+    for level in range(LEVELS.shape[0]):
+        low = high
+        high = max(high, quantile(c.counts[j], c.n[j], (1.0 - c.alpha[j, level]) * (c.n[j] + 1.0)))
+        if coverage <= LEVELS[level]:
+            break
+    if level == 0:
+        return high
+    part = (coverage - LEVELS[level - 1]) / (LEVELS[level] - LEVELS[level - 1])
+    return float(low + min(part, 1.0) * (high - low))
+
+
+@inner
+def fill_probabilities(state: Calibrations, f: FloatArray, p: FloatArray) -> None:
+    """Fill p with the probabilities of the outputs f of a row; `phi` of `state` then has the regressors of labels."""
+    c = state.arrays
+    if state.exclusive:
+        class_probabilities(f, c.theta[0], p)
+        return
+    for k in range(f.shape[0]):
+        fill_phi(f[k], state.phi[k])
+        p[k] = label_probability(k, state.phi[k], c)
+
+
+@kernel
+def probability_rows(state: Calibrations, F: FloatArray, P: FloatArray) -> None:
+    """Fill P with the probabilities of the outputs F, (n, K)."""
+    for i in range(F.shape[0]):
+        fill_probabilities(state, F[i], P[i])
+
+
+@kernel
+def limit_rows(state: Calibrations, coverage: float, limits: FloatArray) -> None:
+    """Fill `limits`, (K,), with the thresholds of the sets for this `coverage`; classes have the same one."""
+    for k in range(limits.shape[0]):
+        limits[k] = limits[0] if k > 0 and state.exclusive else set_limit(k, coverage, state.arrays)
+
+
+@inner
+def fill_weights(weight: float, sure: FloatArray, f: FloatArray, y: FloatArray, w: FloatArray) -> bool:
+    """Fill w with the weights of the labels y of a row of this `weight`, and return whether one is above 0.
+
+    A label that is NaN, or whose output is not finite, has none. `sure` has the confidences, (1, K), or is empty.
+    """
+    known = False
+    for k in range(y.shape[0]):
+        w[k] = min(weight * (sure[0, k] if sure.shape[0] > 0 else 1.0), HEAVIEST_LABEL)
+        if np.isnan(y[k]) or not np.isfinite(f[k]):
+            w[k] = 0.0
+        known = known or w[k] > 0.0
+    return known
+
+
+@inner
+def learn_label_row(state: Calibrations, y: FloatArray, adapts: bool) -> None:
+    """Learn the labels y, after `fill_probabilities` and `fill_weights` of their row."""
+    K = y.shape[0]
+    for k in range(K):
+        if state.w[k] > 0.0 and state.counted[k] > 0.0:
+            score = 1.0 - state.p[k] if y[k] > 0.5 else state.p[k]
+            learn_score(k, score, state.w[k], adapts, state.arrays)
+    learn_labels(y, state.w, state.phi[:K], state.phi[K:], state.arrays)
+
+
+@inner
+def learn_class_row(state: Calibrations, f: FloatArray, y: FloatArray, adapts: bool) -> None:
+    """Learn the class of a row with the outputs f and one-hot labels y; nothing if one of them is not known."""
+    true = -1
+    for k in range(y.shape[0]):
+        if not state.w[k] > 0.0:
+            return
+        if y[k] > 0.5:
+            true = k
+    if true >= 0:
+        if state.counted[true] > 0.0:
+            learn_score(0, 1.0 - state.p[true], state.w[true], adapts, state.arrays)
+        learn_class(true, state.w[true], f, state.p, state.arrays)
+
+
+@kernel
+def learn_calibration(
+    state: Calibrations,
+    adapts: bool,
+    F: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    coverages: FloatArray,
+    P: FloatArray,
+    limits: FloatArray,
+) -> None:
+    """Learn rows with the final outputs F, made before each row was learned, and the labels Y; (n, K) both.
+
+    Thresholds of sets follow their errors if `adapts`. P and `limits`, (n, K) or empty, receive the probabilities and
+    the thresholds at the coverage of each row in `coverages`, both from before the row. `weights` and `confidences` may
+    be empty.
+    """
+    for i in range(F.shape[0]):
+        fill_probabilities(state, F[i], state.p)
+        for k in range(P.shape[1]):
+            P[i, k] = state.p[k]
+        if limits.shape[0] > 0:
+            limit_rows(state, coverages[i], limits[i])
+        if fill_weights(weights[i] if weights.shape[0] > 0 else 1.0, confidences[i : i + 1], F[i], Y[i], state.w):
+            if state.exclusive:
+                learn_class_row(state, F[i], Y[i], adapts)
+            else:
+                learn_label_row(state, Y[i], adapts)

@@ -1,8 +1,11 @@
-"""First bad value of raw rows and of labels, and counts of answered labels: one pass each, no temporary arrays."""
+"""Values of raw rows: which are observed, the first bad one, and counts of answered labels. A missing value is NaN.
+
+One pass each, no temporary arrays.
+"""
 
 import numpy as np
 
-from evolabel.engine.compile import kernel
+from evolabel.engine.compile import inner, kernel
 from evolabel.typing import FloatArray
 
 MAX_VALUE = 1e100  # squares of larger values may overflow
@@ -41,3 +44,23 @@ def count_answers(Y: FloatArray, weights: FloatArray, a: FloatArray) -> None:
             for k in range(Y.shape[1]):
                 if not np.isnan(Y[i, k]):
                     a[k] += 1.0
+
+
+@inner
+def observed_features(z: FloatArray) -> int:
+    """Return how many features of the row z are not NaN."""
+    seen = 0
+    for j in range(z.shape[0]):
+        if not np.isnan(z[j]):
+            seen += 1
+    return seen
+
+
+@inner
+def observed_weight(z: FloatArray, lam: FloatArray) -> float:
+    """Return the sum of the feature weights lam over the features of z that are not NaN."""
+    total = 0.0
+    for j in range(z.shape[0]):
+        if not np.isnan(z[j]):
+            total += lam[j]
+    return total
