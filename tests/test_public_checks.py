@@ -396,7 +396,7 @@ class NoAxis(StageShares):
 
 
 BROKEN_STAGES = {
-    Spoilt: "answer returned nan",
+    Spoilt: "answer left nan",
     CountingAnswers: "answer changes the object",
     Cheating: "answer reads the labels",
     Mean: "learn changes outputs otherwise|learn of many rows differs",
@@ -415,7 +415,7 @@ BROKEN_STAGES = {
     MergedTwice: "with a stage that has learned nothing changes the outputs",
     TakingAll: "merge changes the other stage",
     MeanOverRows: "sums of all rows are not those of their parts",
-    Unstorable: "in a classifier raised ModelWriteError",
+    Unstorable: "in a classifier raised StageError.*array n holds values",
     NoAxis: "as a stage of a classifier raised ParameterError: .*axis 'hour'",
 }
 

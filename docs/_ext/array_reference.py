@@ -87,7 +87,7 @@ def _values(declared: Declaration, dtype: type) -> str:
     """Return the range of stored values as text; "" where every number is allowed that can be squared."""
     if dtype is np.bool_:
         return ""
-    is_whole = dtype is not np.float64
+    is_whole = np.issubdtype(dtype, np.integer)
     low, high = (default if end is None or abs(end) >= MOST else end for end, default in _ends(declared, is_whole))
     start = "above 0" if declared.positive else "" if low == -LARGEST else f"from {low:.6g}"
     end = "" if high in (LARGEST, MOST) else f"to {high:.6g}"

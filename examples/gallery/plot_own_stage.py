@@ -33,9 +33,6 @@ class LastAnswers(OwnStage):
     def learn_row(self, row, log):  # `row.outputs` are those of all stages so far, this one included
         self.arrays.mean[self._machines(row)] += self.rate * np.nan_to_num(row.Y - row.outputs)
 
-    def merge(self, other, labels):
-        self.arrays.mean[:] += self.placed(other, labels).mean
-
     def _machines(self, rows):
         return np.nan_to_num(rows.read[:, self.column]).astype(int) % self.sizes["machine"]
 

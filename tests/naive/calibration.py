@@ -1,4 +1,4 @@
-"""Naive twin of `kernels.calibration`: one row at a time with numpy, written as the formulae are."""
+"""Naive twin of `stages.calibration.loops`: one row at a time with numpy, written as the formulae are."""
 
 import numpy as np
 

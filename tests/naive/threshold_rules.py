@@ -1,4 +1,4 @@
-"""Twins of `kernels.threshold_rules`: a tree is an object made of nodes, the ring a list of all rows.
+"""Twins of `stages.threshold_rules.loops`: a tree is an object made of nodes, the ring a list of all rows.
 
 All numbers of the study are written out. What a trial, an edge or a bin is stands in `naive.threshold_trials`.
 """

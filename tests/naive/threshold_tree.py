@@ -1,4 +1,4 @@
-"""Twin of the trees of `kernels.threshold_rules`: a node is an object that knows its parent and its children."""
+"""Twin of the trees of `stages.threshold_rules.loops`: a node is an object with its parent and its children."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Twins of the trials, edges and bins of `kernels.threshold_rules`, by masks over rows and by sums formed anew."""
+"""Twins of the trials, edges and bins of `stages.threshold_rules.loops`, by masks over rows and by sums formed anew."""
 
 from itertools import combinations, product
 from math import log

@@ -1,4 +1,4 @@
-"""Twin of `kernels.written_rules`: a written rule is an object, the list a list. All numbers are written out."""
+"""Twin of `stages.written_rules.loops`: a written rule is an object, the list a list. All numbers are written out."""
 
 from dataclasses import dataclass, field
 from math import inf, isnan, log, sqrt

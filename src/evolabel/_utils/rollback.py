@@ -3,11 +3,14 @@
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 _CONTAINERS = (dict, list, set, deque)
+_NO_STATE = (type, FunctionType, MethodType, ModuleType)
+_SHARED = frozenset(("builtins", "functools", "logging", "numba", "threading"))  # modules of objects that are no state
 _VALUES = frozenset((int, float, bool, str, bytes, type(None), np.int64, np.float64, np.bool_))
 
 
@@ -63,5 +66,7 @@ def put_back_on(error: type[Exception], *things: Any) -> Iterator[None]:
 
 
 def _attributes(thing: object) -> dict[str, Any] | None:
-    """Return the attributes of `thing`; None for a class, a function, or one without any."""
-    return None if isinstance(thing, type) or callable(thing) else getattr(thing, "__dict__", None)
+    """Return the attributes of `thing`; None for a class, a function, one without any, or one of `_SHARED`."""
+    if isinstance(thing, _NO_STATE) or type(thing).__module__.partition(".")[0] in _SHARED:
+        return None
+    return getattr(thing, "__dict__", None)

@@ -268,7 +268,13 @@ class ActiveLearner:
         passed : int
             Number of rows counted, all of them before that row.
         """
-        strategy, model = self.strategy, self._inner.model
+        model = self._inner.model
+        with put_back_on(StageError, self) if model.own_stages else nullcontext():
+            return self._next_query(model, X)
+
+    def _next_query(self, model: Model, X: object) -> tuple[Query | None, int]:
+        """Do as `next_query`; an error leaves the rows that were counted before it."""
+        strategy = self.strategy
         strategy.check_model(model)
         filled = FilledRows.of(self._inner.validate_rows(X), "not asked about, and not counted")
         rows = filled.rows

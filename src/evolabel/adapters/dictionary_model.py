@@ -1,13 +1,16 @@
 """`DictionaryModel`: a model that learns one dictionary at a time; features and labels may be added or missing."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evolabel._utils.rollback import put_back_on
 from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
 from evolabel.core.rows import Batch, Rows
+from evolabel.errors import StageError
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.protocols import Model
 from evolabel.model.warm_up import WarmUp
@@ -68,14 +71,22 @@ class DictionaryModel:
         weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
         self._check_growth(features, len(labels))
         model = self._model or self._create_model()
+        with put_back_on(StageError, self) if model.own_stages else nullcontext():
+            sample = self._grow(model, sample, features, labels)
+            if not np.isnan(sample).all():
+                self._learn(model, sample, targets, weights)
+
+    def _grow(
+        self, model: Model, sample: FloatArray, features: FeatureColumns, labels: LabelColumns | ClassColumns
+    ) -> FloatArray:
+        """Add the labels and features that are new to `model`; return the `sample` with the features it then has."""
         if len(labels) > len(self._labels):
             model.grow_labels(len(labels), absent=isinstance(labels, ClassColumns))
             self._labels = labels
             self._name_columns()
         if features is not self._features:
             sample = self._add_features(model, features, sample)
-        if not np.isnan(sample).all():
-            self._learn(model, sample, targets, weights)
+        return sample
 
     def _check_growth(self, features: FeatureColumns, n_labels: int) -> None:
         """Raise OutOfMemoryError if the model with the new `features` that get a column, and `n_labels`, does not fit.

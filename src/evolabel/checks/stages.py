@@ -22,7 +22,7 @@ from evolabel.checks.comparison import (
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema
-from evolabel.core.stage import LearningStage, OwnStage
+from evolabel.core.stage import LearningStage, OwnStage, WrongOutputs
 from evolabel.stages.own.stage import CheckedStage, checked_prototypes
 from evolabel.typing import FloatArray
 
@@ -82,12 +82,19 @@ def check_stage(stage: LearningStage | OwnStage, *, n_features: int = 4, n_label
     started: Any = CheckedStage(stage, n_features, n_labels, exclusive=False).stage if own else stage
     rows = _rows(n_features, n_labels)
     first, later = _part(rows, slice(0, N_INITIAL)), _part(rows, slice(N_INITIAL, None))
-    _check_copies(started, name, first)
-    _check_answers(started, name, first, later)
-    _check_order(started, name, first, later)
-    _check_input(_trained(started, first), name, later)
-    _check_parts(started, name, first, later)
-    _check_arrays(started, name, first, later)
+    try:
+        _check_copies(started, name, first)
+        _check_answers(started, name, first, later)
+        _check_order(started, name, first, later)
+        _check_input(_trained(started, first), name, later)
+        _check_parts(started, name, first, later)
+        _check_arrays(started, name, first, later)
+    except AssertionError:
+        raise
+    except Exception as error:
+        where = ", ".join(getattr(error, "__notes__", ["a method"]))
+        what = str(error) if isinstance(error, WrongOutputs) else f"raised {type(error).__name__}: {error}"
+        raise AssertionError(f"{name}: {where} {what} (rows of {n_features} features, {n_labels} labels)") from error
     if own:
         _check_widths(stage, name, first)
         if getattr(type(stage), "merge", None) is not OwnStage.merge:

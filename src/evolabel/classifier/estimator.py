@@ -5,7 +5,8 @@ Methods that learn check their input, read it into a `Batch` and learn it; input
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard, TypeVar
 
@@ -92,8 +93,13 @@ class WithState:
     n_features_in_: int
     _state: ClassifierState
 
-    def __new__(cls, *_: object, **__: object) -> Self:
-        """An object that has learned nothing."""
+    def __new__(cls, *_: object, **parameters: object) -> Self:
+        """An object that has learned nothing; TypeError for parameters of the paper's classifier."""
+        if parameters.keys() - signature(cls.__init__).parameters.keys():
+            from evolabel.paper.options import PaperOptions
+
+            if of_paper := sorted(parameters.keys() & {each.name for each in fields(PaperOptions)}):
+                raise TypeError(f"{cls.__name__} has no parameter {of_paper[0]!r}; evolabel.paper.PaperClassifier has")
         made = super().__new__(cls)
         made.__dict__["_state"] = ClassifierState()
         return made

@@ -385,7 +385,7 @@ class ClassifierInner:
         if rows_without_features(rows) is not None:
             rates = model.base_rates()[None]
             return explain_empty(model, rows[0], *names, **self.state.row_decisions(rates, threshold))
-        read = rows if model.rules is None else model.sensors.corrected(rows)  # a sensor that has moved is no news
+        read = rows if model.rules is None else model.sensors.corrected(rows)  # the move of a sensor is not unfamiliar
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.columns, unseen)
         outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
         outputs = outputs if correction is None else correction.of(outputs)

@@ -90,7 +90,7 @@ class ClassifierState:
             with put_back_on(StageError, self.model):
                 self._learn(batch)
         except StageError:
-            if self.model.n_seen:
+            if self.model.n_seen or self.model.warm_up is None:  # else this call has made it
                 self.targets = targets.first(known)
             else:
                 del self.model, self.targets

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from evolabel._utils.text import change_text
+from evolabel.core.array_checks import MOST
 from evolabel.errors import DataError
 
 # Edits of a rule by a person.
@@ -212,8 +213,8 @@ class StageLog:
     ) -> None:
         """Append an event with this `text`, about a label or a feature, by number, if one is given."""
         whole = {"label": label, "feature": feature, "rows": rows}
-        if any(number is not None and (int(number) != number or number < 0) for number in whole.values()):
-            raise DataError(f"an event has {whole}; pass whole numbers from 0")
+        if any(number is not None and not (int(number) == number and 0 <= number <= MOST) for number in whole.values()):
+            raise DataError(f"an event has {whole}; pass whole numbers from 0 to {MOST}")
         levels = float(before), float(after)
         if not all(map(isfinite, levels)):
             raise DataError(f"an event has the levels {levels}; pass finite numbers")

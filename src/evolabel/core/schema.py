@@ -139,7 +139,7 @@ class Schema(Generic[T]):
         table = {}
         for name in self.stored:
             declared, dtype = self.declarations[name], self.dtypes[name]
-            is_whole = dtype is not np.float64
+            is_whole = np.issubdtype(dtype, np.integer)
             low = (0 if is_whole else -LARGEST) if declared.low is None else declared.low
             high = (MOST if is_whole else LARGEST) if declared.high is None else declared.high
             shape = declared.shape(sizes, switches)

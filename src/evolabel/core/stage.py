@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
+
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, places_of
-from evolabel.errors import StateError
+from evolabel.errors import DataError
 from evolabel.typing import FloatArray, IntArray
 
 MANY = 1 << 40  # rows that a stage learns at once if no turn of maintenance is due
@@ -63,6 +65,22 @@ class LearningStage(Stage, Protocol):
 
     def sums(self, rows: Rows) -> Sums | None:
         """Return what adds up exactly over parts of `rows`; None: they are learned afterwards, in the order of time."""
+
+
+class WrongOutputs(DataError):
+    """Outputs that a stage has left are not finite, or have another shape."""
+
+
+def checked_outputs(outputs: object, shape: tuple[int, ...]) -> FloatArray:
+    """Return `outputs` as an array; WrongOutputs unless they are finite and of this `shape`."""
+    found = np.asarray(outputs, np.float64)
+    if found.shape != shape:
+        raise WrongOutputs(f"left outputs of shape {found.shape}, expected {shape}")
+    if not np.isfinite(found).all():
+        row, label = np.argwhere(~np.isfinite(found))[0].tolist()
+        place = f"label {label}" if shape[0] == 1 else f"row {row}, label {label}"
+        raise WrongOutputs(f"left {found[row, label]} in the outputs of {place}, expected finite numbers")
+    return found
 
 
 class Answering:
@@ -146,10 +164,18 @@ class OwnStage(Answering):
         return MANY
 
     def learn(self, rows: Rows, log: StageLog | None) -> None:
-        """Learn `rows` one after the other, each after it was answered; events go to `log`, if it is given."""
-        for row in rows.each():
-            self.answer(row)
-            self.learn_row(row, None if log is None else log.at(row.n_seen))
+        """Learn `rows` one after the other, each after it was answered, but those of weight 0; events go to `log`."""
+        for i, row in enumerate(rows.each()):
+            method = "answer"
+            try:
+                self.answer(row)
+                rows.outputs[i] = checked_outputs(row.outputs, (1, rows.outputs.shape[1]))[0]
+                method = "learn_row"
+                if not len(row.weights) or row.weights[0] > 0.0:
+                    self.learn_row(row, None if log is None else log.at(row.n_seen))
+            except Exception as error:
+                error.add_note(method if row.n_seen is None else f"{method} of sample {row.n_seen}")
+                raise
 
     def learn_row(self, row: Rows, log: StageLog | None) -> None:
         """Learn one `row`, (1, p), which has its labels and its outputs behind this stage; events go to `log`."""
@@ -157,7 +183,7 @@ class OwnStage(Answering):
 
     def merge(self, other: Any, labels: IntArray) -> None:
         """Add what `other` has learned; `labels` has the places of its labels among those of this stage."""
-        raise StateError(f"stage {self.name!r} cannot be merged; write merge(other, labels) of {type(self).__name__}")
+        raise NotImplementedError(f"write merge(other, labels) of {type(self).__name__}")
 
     def placed(self, other: Any, labels: IntArray) -> Any:
         """Return the arrays of `other` with its labels in the places `labels`; those it does not have start anew."""

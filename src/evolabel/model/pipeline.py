@@ -167,23 +167,24 @@ def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int
     start = 0
     for sensor in model.drift.moved_sensors:
         end = sensor.row - before
-        _learn_piece(model, stages, batch.rows(slice(start, end)))
+        _learn_piece(model, stages, batch.rows(slice(start, end)), behind=len(batch.X) - end)
         if model.thresholds is not None:
             model.thresholds.correct_sensor(sensor)
         start = end
     _learn_piece(model, stages, batch.rows(slice(start, None)) if start else batch)
 
 
-def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch) -> None:
+def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind: int = 0) -> None:
     """Learn the rows of `batch`, if there are any, by the refiners `stages` of `model`.
 
+    `behind`: rows that the stages in front of them have learned already, and that come after these.
     Those in front of written rules do not learn labels that these answer. Drifts that a stage has found are followed.
     """
     if not len(batch.X):
         return
     drift, log = model.drift, model.trained()
     rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs)
-    rows.read, rows.n_rows, rows.n_seen, rows.episode = batch.read, drift.n_rows, log.n_seen, drift.episode
+    rows.read, rows.n_rows, rows.n_seen, rows.episode = batch.read, drift.n_rows, log.n_seen - behind, drift.episode
     if model.written.is_used:
         rows.Y = model.written.unanswered(rows)
     for stage in stages:

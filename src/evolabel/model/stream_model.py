@@ -70,7 +70,7 @@ class StreamModel(SeenArrays):
     options : Options
         Checked parameters.
     warming : bool
-        Whether there is a buffer for the cold start; without one the caller sets `scaler` and calls `take_rules`.
+        Whether there is a buffer for the cold start; without one the caller sets `scaler` and calls `start_rules`.
     exclusive : bool
         Whether the labels are classes, of which one is true.
     feedback : ErrorFeedback, optional

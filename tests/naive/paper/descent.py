@@ -1,4 +1,4 @@
-"""Twins of `kernels.descent`."""
+"""Twins of `paper.rules.loops.descent`."""
 
 import numpy as np
 

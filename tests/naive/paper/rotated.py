@@ -1,4 +1,4 @@
-"""Twins of `kernels.cholesky`."""
+"""Twins of `paper.rules.loops.rotated`."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Twins of the distances of `memberships` and `paper.rotated`: whole covariance matrices, no bounds."""
+"""Twins of the distances of `paper.rules.loops`: whole covariance matrices, no bounds."""
 
 import numpy as np
 

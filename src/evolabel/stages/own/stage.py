@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from evolabel._utils.interrupts import held
 from evolabel.core.array_checks import check_arrays, inside
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
-from evolabel.core.stage import MANY, StagePart, Sums
+from evolabel.core.stage import MANY, StagePart, Sums, WrongOutputs, checked_outputs
 from evolabel.errors import DataError, ParameterError, StageError
 from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
 
@@ -96,12 +97,7 @@ class CheckedStage:
         shown.n_rows, shown.n_seen, shown.outputs = rows.n_rows, rows.n_seen, rows.outputs.copy()
         with _faults_of(self.name, method):
             call(shown)
-            outputs = np.asarray(shown.outputs, np.float64)
-        if outputs.shape != rows.outputs.shape:
-            raise self._fault(method, f"left outputs of shape {outputs.shape}, expected {rows.outputs.shape}")
-        if not np.isfinite(outputs).all():
-            place = tuple(np.argwhere(~np.isfinite(outputs))[0].tolist())
-            raise self._fault(method, f"left {outputs[place]} in the outputs at {place}, expected finite numbers")
+            outputs = checked_outputs(shown.outputs, rows.outputs.shape)
         rows.outputs[...] = outputs
 
     def _check_arrays(self, before: Any, method: str) -> None:
@@ -113,6 +109,10 @@ class CheckedStage:
             if array.shape != old.shape or array.dtype != old.dtype:
                 found, expected = (f"{each.shape} {each.dtype}" for each in (array, old))
                 raise self._fault(method, f"left the array {name!r} as {found}, expected {expected}")
+        try:
+            check_arrays(self.stored(), self.schema.expected(self._sizes(self.stage.n_features, self.stage.n_labels)))
+        except DataError as error:
+            raise self._fault(method, f"left {error}") from None
 
     def _fault(self, method: str, what: str) -> StageError:
         return StageError(f"stage {self.name!r}: {method} {what}; the model is unchanged")
@@ -151,7 +151,7 @@ class CheckedStage:
 
     def stored(self) -> Arrays:
         """Return the arrays by name, as files have them."""
-        return {name: getattr(self.arrays, name) for name in self.schema.stored}
+        return self.schema.arrays_of(self.arrays)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied."""
@@ -165,7 +165,9 @@ def checked_prototypes(built_in: Sequence[Any], stages: object) -> tuple[Any, ..
     ParameterError for what is no stage, and for a name that is taken.
     """
     if isinstance(stages, str) or not isinstance(stages, Sequence):
-        raise ParameterError(f"stages={stages!r} is no list; pass one of objects derived from evolabel.stages.OwnStage")
+        raise ParameterError(
+            f"stages={stages!r} is no list or tuple; pass one of objects derived from evolabel.stages.OwnStage"
+        )
     names = {*_TAKEN, *(stage.name for stage in built_in)}
     for place, stage in enumerate(stages):
         about = f"stages={stages!r} has {stage!r} in place {place}"
@@ -181,12 +183,17 @@ def checked_prototypes(built_in: Sequence[Any], stages: object) -> tuple[Any, ..
 
 
 def _check_axes(stage: Any, about: str) -> None:
-    """Raise ParameterError, which begins with `about`, if an axis of an array of `stage` has no length."""
+    """Raise ParameterError, which begins with `about`, for axes without a length and start values out of range."""
     known = {*stream_sizes(1, 1), *getattr(stage, "sizes", {})}
+    sizes = stream_sizes(1, 1, **getattr(stage, "sizes", {}))
     for name, declared in stage.schema.declarations.items():
         for axis in declared.axes:
             if isinstance(axis, str) and axis not in known:
                 raise ParameterError(f"{about}: axis {axis!r} of {name!r} has no length; add it to `sizes`")
+    try:
+        check_arrays(stage.schema.arrays_of(stage.schema.allocate(sizes)), stage.schema.expected(sizes))
+    except (DataError, TypeError, ValueError, MemoryError) as error:
+        raise ParameterError(f"{about}: its arrays cannot be made: {error}; declare all fields by `array`") from None
 
 
 def described_arrays(stage: Any) -> dict[str, list[Any]]:
@@ -200,7 +207,9 @@ def described_arrays(stage: Any) -> dict[str, list[Any]]:
 
 def check_given(described: object, prototypes: Iterable[Any]) -> None:
     """Raise DataError unless the stages that a file has `described` are the `prototypes`, which load was given."""
-    stored = [each for each in described if isinstance(each, dict)] if isinstance(described, list) else []
+    if not isinstance(described, list):
+        raise DataError(f"its stages are {described!r}, expected a list")
+    stored = [each for each in described if isinstance(each, dict)]
     found = {str(each.get("name")): each.get("arrays") for each in stored}
     given = {stage.name: described_arrays(stage) for stage in prototypes}
     if [*found] != [*given]:
@@ -226,18 +235,28 @@ def _faults_of(name: str, method: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise StageError(f"stage {name!r}: {method} raised {why}; the model is unchanged") from error
+        what = str(error) if isinstance(error, WrongOutputs) else f"raised {type(error).__name__}: {error}"
+        why = " ".join(what.split())
+        if "read-only" in why:
+            why += " (answer may change rows.outputs alone, learn_row the arrays of its stage)"
+        where = ", ".join(getattr(error, "__notes__", [method]))
+        raise StageError(f"stage {name!r}: {where} {why}; the model is unchanged") from error
+
+
+def _can_be_opened(array: FloatArray) -> bool:
+    """Return whether `array` can be made writeable again; one that was unpickled from bytes cannot."""
+    return array.flags.owndata or (isinstance(array.base, np.ndarray) and _can_be_opened(array.base))
 
 
 @contextmanager
 def read_only(arrays: Iterable[FloatArray]) -> Iterator[None]:
-    """Make `arrays` read-only in the `with` block."""
-    locked = [array for array in arrays if array.flags.writeable]
-    try:
-        for array in locked:
-            array.setflags(write=False)
-        yield
-    finally:
-        for array in locked:
-            array.setflags(write=True)
+    """Make `arrays` read-only in the `with` block, but for those that could not be made writeable again."""
+    locked = [array for array in arrays if array.flags.writeable and _can_be_opened(array)]
+    with held():  # Ctrl-C waits: an array that stays read-only could not be learned into any more
+        try:
+            for array in locked:
+                array.setflags(write=False)
+            yield
+        finally:
+            for array in locked:
+                array.setflags(write=True)
