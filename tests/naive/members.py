@@ -1,4 +1,4 @@
-"""Twins of `stages.drift.loops` and `stages.sensors.loops`: the linear member, the mixer, the sums of the fast member and the watch of the sensors.
+"""Twins of `stages.drift.loops`: the linear member, the mixer, the sums of the fast member, the watch of the sensors.
 
 All numbers of the study are written out, and every member is an object with named numbers.
 """
