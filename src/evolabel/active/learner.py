@@ -569,15 +569,15 @@ class ActiveLearner:
         y, confidence = answer.settle(self.annotators)
         if np.isnan(y).all():
             return
-        cold_start = model.warm_up
-        if cold_start is not None and self.bucket.budget < 1.0:
-            cold_start.in_order = False  # rows that were asked about are not neighbours in the stream
+        warm_up = model.warm_up
+        if warm_up is not None and self.bucket.budget < 1.0:
+            warm_up.in_order = False  # rows that were asked about are not neighbours in the stream
         counted = self.strategy.drawn_labels(query)
         self._inner.add_labels(answer.new_labels)
         outputs = self._inner.learn_checked(
             query.x, y, confidence, antecedent_rate=self.antecedent_rate, counted=counted
         )
-        if cold_start is None:
+        if warm_up is None:
             self.strategy.context.record_error(model, query, y, outputs, confidence)
 
     def _asking(self, query: Query, labels: Sequence[str]) -> Query:

@@ -11,7 +11,7 @@ from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import timestamp_at
 from evolabel.typing import BoolArray, FloatArray
 
-COLD_START = "warm_up"
+WARM_UP = "warm_up"
 """Reason of a question that is asked before there is a model."""
 
 RANKING = "ranking"
@@ -31,7 +31,7 @@ Scores = Mapping[str, FloatArray]
 _MOST_VALUES = 20  # values of the sample and labels that are printed
 
 _REASONS = {
-    COLD_START: "the first samples are all asked about",
+    WARM_UP: "the first samples are all asked about",
     RANKING: "an answer helps more here than for most samples",
     RANDOM: "the sample was drawn at random",
     PROBE: "drawn at random, to notice drift",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.active.empty_rows import empty_query, is_empty
-from evolabel.active.query import COLD_START, CONFIRM, PROBE, RANDOM, RANKING, Query, QueryNames, Scores
+from evolabel.active.query import CONFIRM, PROBE, RANDOM, RANKING, WARM_UP, Query, QueryNames, Scores
 from evolabel.active.query_context import QueryContext
 from evolabel.active.scoring import priorities
 from evolabel.active.scoring.criteria import Criterion, Scorer, VarianceReduction, can_fire
@@ -234,7 +234,7 @@ class QueryStrategy:
         """A question about a whole sample, or none, without scores: a first model needs all labels."""
         prediction = model.outputs(row)[0]
         labels = self._unless_retired(np.full(len(prediction), asked))
-        reasons = (COLD_START,) if labels.any() else ()
+        reasons = (WARM_UP,) if labels.any() else ()
         by_label = (reasons,) * int(np.count_nonzero(labels))
         price = self.price_of(labels)
         return self._described(Query(row[0].copy(), prediction, labels, reasons, {}, price, label_reasons=by_label))

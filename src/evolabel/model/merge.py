@@ -82,8 +82,8 @@ def merge(
     translate(theirs_drift, *straight_lines(theirs.scaler, mine.scaler), rules.settings)
     if not exclusive:
         ours, others = (_annotated(model, n_labels, at) for model, at in ((united, None), (theirs, columns)))
-        _leave_to(drift, _own_part(others, ours), theirs_drift)
-        _leave_to(theirs_drift, _own_part(ours, others), drift)
+        _count_in_part(drift, _own_part(others, ours), theirs_drift)
+        _count_in_part(theirs_drift, _own_part(ours, others), drift)
     drift.merge(theirs_drift)
     _add_whole_stream(drift, theirs_drift)
     for slot in range(1, other.n_rules + 1):
@@ -136,8 +136,8 @@ def _own_part(own: FloatArray, others: FloatArray) -> FloatArray:
     return np.where(others > 0.0, np.minimum(2.0 * own / np.where(others > 0.0, others, 1.0), 1.0), 1.0)
 
 
-def _leave_to(known: NoDrift, part: FloatArray, left: NoDrift) -> None:
-    """Leave labels to `known` where only a `part` of the samples of `left` counts: the others change no weights."""
+def _count_in_part(known: NoDrift, part: FloatArray, left: NoDrift) -> None:
+    """Count only a `part` of the samples of `left`, (K,), for each label: the others change no weights of `known`."""
     labels = np.flatnonzero(part < 1.0)
     if not len(labels):
         return

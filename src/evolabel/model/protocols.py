@@ -29,7 +29,7 @@ class FewAnswers(NamedTuple):
 
 
 class Model(EditedModel, Protocol):
-    """A trained model, or one in its cold start (`warm_up`)."""
+    """A trained model, or one in its warm-up."""
 
     rule_kind: ClassVar[RuleKind]
     options: Options

@@ -1,4 +1,4 @@
-"""The learner as a whole: cold start, batch phase, incremental phase, answers.
+"""The learner as a whole: warm-up, batch phase, incremental phase, answers.
 
 `model.pipeline` has the stages that a row passes. Everything works on checked float64 arrays: X with NaN for missing
 features, Y of 0/1 with NaN for labels that were not annotated.
@@ -70,7 +70,7 @@ class StreamModel(SeenArrays):
     options : Options
         Checked parameters.
     warming : bool
-        Whether there is a buffer for the cold start; without one the caller sets `scaler` and calls `start_rules`.
+        Whether there is a buffer for the warm-up; without one the caller sets `scaler` and calls `start_rules`.
     exclusive : bool
         Whether the labels are classes, of which one is true.
     feedback : ErrorFeedback, optional
@@ -314,7 +314,7 @@ class StreamModel(SeenArrays):
         elif self.rules is not None:
             self.drift.advance(rows)
 
-    # ------------------------------------------------------------------ cold start, new labels
+    # ------------------------------------------------------------------ warm-up, new labels
 
     def _buffer(self, buffer: WarmUp, batch: Batch) -> int:
         """Keep rows until there are enough, then run the batch phase; return the number of rows taken."""

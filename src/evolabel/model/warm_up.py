@@ -1,4 +1,4 @@
-"""Cold start: the first samples of a stream without an initial batch are kept until there are enough for one."""
+"""Warm-up: the first samples of a stream without an initial batch are kept until there are enough for one."""
 
 from collections.abc import Callable
 from typing import Annotated

@@ -220,7 +220,7 @@ class UnlabelledRows:
         return np.iinfo(np.int64).max if self.moments is None else self._block(self.moments) - self._filled
 
     def add(self, model: Model, rows: FloatArray) -> None:
-        """Add counted `rows`, at most `rows_until_change` of them; ignored during the cold start of `model`."""
+        """Add counted `rows`, at most `rows_until_change` of them; ignored during the warm-up of `model`."""
         if model.warm_up is not None:
             return
         self.begin(model)

@@ -9,7 +9,7 @@ from evolabel.typing import Arrays
 
 
 def check_warm_up(arrays: Arrays, kept: int, p: int, K: int, seen: int) -> None:
-    """Check the `arrays` of the cold start: `kept` of `seen` samples, `p` features, `K` labels."""
+    """Check the `arrays` of the warm-up: `kept` of `seen` samples, `p` features, `K` labels."""
     table = WARM_UP_ARRAYS.expected(stream_sizes(p, K, row=kept))
     check_arrays(arrays, {**table, "numbers": table["numbers"]._replace(high=seen)})
     Y = arrays["Y"]

@@ -1,4 +1,4 @@
-"""`FirstModel`: outputs from the tenth row of a cold start on.
+"""`FirstModel`: outputs from the tenth row of a warm-up on.
 
 The batch phase runs on the first 10, 20 and 40 rows kept, and the rows in between are learned one by one. The model is
 derived from the rows kept and dropped when the warm-up ends. The batch phase then runs on all of them, as without it.

@@ -19,7 +19,7 @@ class DriftModel(RulesModel, Protocol):
 
     @property
     def drift(self) -> NoDrift:
-        """What follows drift beside the rules of a model whose cold start is over."""
+        """What follows drift beside the rules of a model whose warm-up is over."""
 
 
 class LinearPart(NamedTuple):

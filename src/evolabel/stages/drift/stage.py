@@ -109,7 +109,7 @@ class NoDrift:
         self.rules = rules
         self.sensors = Sensors()
         self.moved_sensors: list[MovedSensor] = []  # that the last rows of the stream have shown
-        self.ended_elsewhere: set[int] = set()  # labels whose drift threshold rules have noticed, and end
+        self.ended_by_trees: set[int] = set()  # labels whose drift threshold rules have noticed, and end
 
     @property
     def drifting(self) -> BoolArray:
@@ -185,10 +185,10 @@ class NoDrift:
     def advance(self, rows: int) -> None:
         """Count `rows` of the stream that are not learned."""
 
-    def follow(self, events: Iterable[Event], ended_elsewhere: BoolArray) -> None:
+    def follow(self, events: Iterable[Event], ended_by_trees: BoolArray) -> None:
         """Let the labels of `events`, which threshold rules have logged, be in a drift, or calm again.
 
-        Threshold rules end the drifts of the labels `ended_elsewhere`, (K,), and the members those of the others.
+        Threshold rules end the drifts of the labels `ended_by_trees`, (K,), and the members those of the others.
         """
 
     def restart_alarms(self) -> None:
@@ -417,7 +417,7 @@ class Drift(NoDrift, Beside):
         episode, now = self.arrays.episode, self.n_rows
         for label in np.flatnonzero(members.happened).tolist():
             kind, since = LABEL_EVENTS[int(members.happened[label])], int(episode[label])
-            if kind != "drift" and label in self.ended_elsewhere:
+            if kind != "drift" and label in self.ended_by_trees:
                 continue
             before, after = self.arrays.depth[:, label].tolist()
             about: dict[str, Any] = {"label": label, "before": before, "after": after, "rows": now - since}
@@ -481,10 +481,10 @@ class Drift(NoDrift, Beside):
         least = clock[ROWS + 1 :].max() + int(time[LAG])
         clock[ROWS] = max(clock[ROWS] + rows, least)  # a row may be taken back that was not counted
 
-    def follow(self, events: Iterable[Event], ended_elsewhere: BoolArray) -> None:
+    def follow(self, events: Iterable[Event], ended_by_trees: BoolArray) -> None:
         """Let the labels of `events`, which threshold rules have logged, be in a drift, or calm again.
 
-        Threshold rules end the drifts of the labels `ended_elsewhere`, (K,), and the members those of the others.
+        Threshold rules end the drifts of the labels `ended_by_trees`, (K,), and the members those of the others.
         """
         for event in events:
             if event.kind in LABEL_EVENTS.values() and isinstance(event.label, int):
@@ -492,7 +492,7 @@ class Drift(NoDrift, Beside):
                 if event.kind == "drift":
                     self.arrays.depth[:, event.label] = event.before, event.after
                     self.arrays.reversal[N_REVERSED:, event.label] = 0.0
-        self.ended_elsewhere = set(np.flatnonzero(ended_elsewhere & self.drifting).tolist())
+        self.ended_by_trees = set(np.flatnonzero(ended_by_trees & self.drifting).tolist())
 
     def restart_alarms(self) -> None:
         """Reset the alarms that are not raised."""
@@ -545,7 +545,7 @@ class Drift(NoDrift, Beside):
         """Copy the members of `other`, whose columns `kept` are the first features of these rules."""
         sources = of_features(kept, other.rules.n_features, self.rules.n_features)
         self.arrays = MEMBER_ARRAYS.rearranged(other.arrays, sources)
-        self.ended_elsewhere = other.ended_elsewhere
+        self.ended_by_trees = other.ended_by_trees
 
     def restart_blocks(self) -> None:
         """Count the fast sums, which have faded to the present, by blocks of their present length."""

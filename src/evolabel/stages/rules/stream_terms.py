@@ -35,10 +35,10 @@ class RulesModel(Protocol):
 
     @property
     def sensors(self) -> Sensors:
-        """The corrections of sensors that moved, of a model whose cold start is over."""
+        """The corrections of sensors that moved, of a model whose warm-up is over."""
 
     def trained(self) -> RuleBase:
-        """Return the rules of a model whose cold start is over."""
+        """Return the rules of a model whose warm-up is over."""
 
     def scale(self, X: FloatArray) -> FloatArray:
         """Return the scaled rows of `X`."""
