@@ -99,7 +99,9 @@ class WithState:
             from evolabel.paper.options import PaperOptions
 
             if of_paper := sorted(parameters.keys() & {each.name for each in fields(PaperOptions)}):
-                raise TypeError(f"{cls.__name__} has no parameter {of_paper[0]!r}; evolabel.paper.PaperClassifier has")
+                raise TypeError(
+                    f"{cls.__name__} has no parameter {of_paper[0]!r}; evolabel.paper.PaperClassifier has it"
+                )
         made = super().__new__(cls)
         made.__dict__["_state"] = ClassifierState()
         return made

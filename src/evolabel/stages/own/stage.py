@@ -112,7 +112,7 @@ class CheckedStage:
         try:
             check_arrays(self.stored(), self.schema.expected(self._sizes(self.stage.n_features, self.stage.n_labels)))
         except DataError as error:
-            raise self._fault(method, f"left {error}") from None
+            raise self._fault(method, f"left what no file can hold: {error}") from None
 
     def _fault(self, method: str, what: str) -> StageError:
         return StageError(f"stage {self.name!r}: {method} {what}; the model is unchanged")
