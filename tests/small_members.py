@@ -8,6 +8,7 @@ from evolabel.stages.rules.fast_sums import fast_arrays
 from evolabel.stages.rules.inverses import start_inverse
 from evolabel.stages.rules.loops.antecedents import derive_inverse_variance
 from evolabel.stages.scaling.stage import fit_scaler
+from evolabel.stages.sensors.arrays import allocate_sensors, sensor_state
 
 
 def small_members(p, K, rng, *, has_fast=True, rules=2, memory=20):
@@ -20,7 +21,8 @@ def small_members(p, K, rng, *, has_fast=True, rules=2, memory=20):
     arrays.counters[RULES] = rules
     scaler = fit_scaler(rng.normal(size=(200, p)), "quantile", 16)
     state = State(fast_arrays(arrays), options, workspace(rules + 1, p, K))
-    members = with_scratch(allocate_members(p, K), state, arrays.fast_block, scaler.knot_arrays)
+    sensors = sensor_state(allocate_sensors(p))
+    members = with_scratch(allocate_members(p, K), state, arrays.fast_block, scaler.knot_arrays, sensors)
     if has_fast:
         members.arrays.clock[BORN] = 0
     return members

@@ -22,6 +22,7 @@ from evolabel.stages.feedback.arrays import INITIAL_ERRORS, RECENT_ERRORS
 from evolabel.stages.rules.arrays import RULE_ARRAYS
 from evolabel.stages.rules.weights import MOMENTS
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS
+from evolabel.stages.sensors.arrays import SENSOR_ARRAYS
 from evolabel.stages.threshold_rules.arrays import THRESHOLD_ARRAYS
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS
 
@@ -43,9 +44,10 @@ outputs, labels and scores. ``active.selector`` has the window of the selector t
 PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
     "": ("What was seen", (SEEN_ARRAYS,)),
     "warm_up": ("Samples of a warm-up", (WARM_UP_ARRAYS,)),
+    "sensors": ("Sensors", (SENSOR_ARRAYS,)),
     "scaler": ("Scaling", (SCALER_ARRAYS,)),
     "rules": ("Rules; from ``F`` on of a PaperClassifier alone", (RULE_ARRAYS, PAPER_ARRAYS)),
-    "members": ("Sensors, fast and linear member, alarms", (MEMBER_ARRAYS,)),
+    "members": ("Fast and linear member, alarms", (MEMBER_ARRAYS,)),
     "thresholds": ("Threshold rules", (THRESHOLD_ARRAYS,)),
     "written": ("Written rules", (WRITTEN_ARRAYS,)),
     "calibration": ("Calibration", (CALIBRATION_ARRAYS,)),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from following import bent_stream, classifier_of, flipped
 
-from evolabel.stages.drift.arrays import BORN, IS_ON, LINEAR, NEVER, OFFSET
+from evolabel.stages.drift.arrays import BORN, LINEAR, NEVER
 from evolabel.stages.drift.part import linear_part
+from evolabel.stages.sensors.arrays import IS_ON, OFFSET
 
 pytestmark = pytest.mark.compiled
 
@@ -28,8 +29,8 @@ def at(moment):
         clf.partial_fit(X[80 : MOMENTS[moment]], Y[80 : MOMENTS[moment]])
         m = clf.inner.any_model.drift.arrays
         assert (m.clock[BORN] == NEVER) == (moment == "before the fast member")
-        assert moment != "trial" or m.trial[IS_ON]
-        assert moment != "corrected" or m.views[OFFSET].any()
+        assert moment != "trial" or clf.inner.any_model.sensors.arrays.trial[IS_ON]
+        assert moment != "corrected" or clf.inner.any_model.sensors.arrays.views[OFFSET].any()
         LEARNED[moment] = clf
     return LEARNED[moment]
 

@@ -9,19 +9,8 @@ from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ModelFileError
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.persistence.model_file import read_model_file, write_model_file
-from evolabel.stages.drift.arrays import (
-    BORN,
-    CUT,
-    IS_ON,
-    LEAST_VARIANCE,
-    NEVER,
-    ROWS,
-    RUN_ENDED,
-    RUNS,
-    SINCE_SUSPECT,
-    SLOW_START,
-    MemberArrays,
-)
+from evolabel.stages.drift.arrays import BORN, CUT, NEVER, ROWS, SLOW_START, MemberArrays
+from evolabel.stages.sensors.arrays import IS_ON, LEAST_VARIANCE, RUN_ENDED, RUNS, SINCE_SUSPECT, SensorArrays
 
 pytestmark = pytest.mark.compiled
 
@@ -34,13 +23,13 @@ def stream():
 
 
 MOMENTS = {
-    "before the fast member": (300, lambda m: m.clock[BORN] == NEVER),
-    "within a block": (615, lambda m: m.clock[BORN] != NEVER),
-    "during a drift": (730, lambda m: (m.episode != NEVER).any()),
-    "after a renewal": (1100, lambda m: m.clock[SLOW_START] > 0),
-    "while readings are collected": (1340, lambda m: (m.phase == 1).any()),
-    "during a trial": (1450, lambda m: m.trial[IS_ON] == 1.0),
-    "after a correction": (1800, lambda m: m.views[0].any()),
+    "before the fast member": (300, lambda m, _: m.clock[BORN] == NEVER),
+    "within a block": (615, lambda m, _: m.clock[BORN] != NEVER),
+    "during a drift": (730, lambda m, _: (m.episode != NEVER).any()),
+    "after a renewal": (1100, lambda m, _: m.clock[SLOW_START] > 0),
+    "while readings are collected": (1340, lambda _, s: (s.phase == 1).any()),
+    "during a trial": (1450, lambda _, s: s.trial[IS_ON] == 1.0),
+    "after a correction": (1800, lambda _, s: s.views[0].any()),
 }
 
 
@@ -50,7 +39,7 @@ def test_a_stored_model_goes_on_with_the_same_bits(moment, tmp_path):
     X, Y = stream()
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:rows], Y[80:rows])
-    assert is_it(clf.inner.any_model.drift.arrays)
+    assert is_it(clf.inner.any_model.drift.arrays, clf.inner.any_model.sensors.arrays)
     clf.save(tmp_path / "model")
     twin = EvolvingFuzzyClassifier.load(tmp_path / "model")
     assert state_of(twin.inner.any_model) == state_of(clf.inner.any_model)
@@ -84,7 +73,10 @@ def placed(place, value):
     return change
 
 
-NAMES = MemberArrays._fields
+GROUPS = {"members": MemberArrays._fields, "sensors": SensorArrays._fields}
+GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
+STORED = {name: f"{group}.{name}" for name, group in GROUP_OF.items()}
+NAMES = [*STORED]
 WRONG = {
     "shape": lambda array: array[:-1],
     "another axis": lambda array: array[None],
@@ -96,24 +88,24 @@ WRONG = {
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_an_array_of_the_wrong_kind_is_refused_by_name(stored, name, wrong):
-    with pytest.raises(DataError, match=rf"^members: array {name} "):
-        model_from_arrays(*changed(stored, f"members.{name}", WRONG[wrong]))
+    with pytest.raises(DataError, match=rf"^{GROUP_OF[name]}: array {name} "):
+        model_from_arrays(*changed(stored, STORED[name], WRONG[wrong]))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_array_that_is_missing_or_too_much_is_refused_by_name(stored, name):
     arrays, facts = stored
-    with pytest.raises(DataError, match=f"members: array {name} is missing"):
-        model_from_arrays({key: array for key, array in arrays.items() if key != f"members.{name}"}, facts)
-    with pytest.raises(DataError, match=f"members: array {name}2 is not expected"):
-        model_from_arrays({**arrays, f"members.{name}2": arrays[f"members.{name}"]}, facts)
+    with pytest.raises(DataError, match=f"{GROUP_OF[name]}: array {name} is missing"):
+        model_from_arrays({key: array for key, array in arrays.items() if key != STORED[name]}, facts)
+    with pytest.raises(DataError, match=f"{GROUP_OF[name]}: array {name}2 is not expected"):
+        model_from_arrays({**arrays, f"{STORED[name]}2": arrays[STORED[name]]}, facts)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("clock", "episode", "phase")])
 def test_infinite_numbers_are_refused_by_name(stored, name):
     for value in (np.inf, -np.inf):
-        with pytest.raises(DataError, match=f"members: array {name} "):
-            model_from_arrays(*changed(stored, f"members.{name}", lambda array, v=value: np.full(array.shape, v)))
+        with pytest.raises(DataError, match=f"{GROUP_OF[name]}: array {name} "):
+            model_from_arrays(*changed(stored, STORED[name], lambda array, v=value: np.full(array.shape, v)))
 
 
 OUT_OF_RANGE = {
@@ -166,8 +158,8 @@ OUT_OF_RANGE = {
 def test_values_out_of_range_are_refused_by_name(stored, case):
     name, place, value = OUT_OF_RANGE[case]
     model_from_arrays(*stored)
-    with pytest.raises(DataError, match=f"^members: array {name} "):
-        model_from_arrays(*changed(stored, f"members.{name}", placed(place, value)))
+    with pytest.raises(DataError, match=f"^{GROUP_OF[name]}: array {name} "):
+        model_from_arrays(*changed(stored, STORED[name], placed(place, value)))
 
 
 FAST = {
@@ -191,8 +183,8 @@ def test_members_of_a_model_that_does_not_follow_are_refused(stored, tmp_path):
     X, Y = bent_stream(200)
     plain = classifier_of(X, Y, follow_drift=False)
     own, about = model_to_arrays(plain.inner.any_model)
-    assert not any(name.startswith("members.") for name in own)
-    members = {name: array for name, array in arrays.items() if name.startswith("members.")}
+    assert not any(name.partition(".")[0] in GROUPS for name in own)
+    members = {name: array for name, array in arrays.items() if name.partition(".")[0] in GROUPS}
     with pytest.raises(DataError, match="members"):
         model_from_arrays({**own, **members}, about)
     with pytest.raises(DataError, match=r"members|fast_"):
@@ -217,7 +209,9 @@ def test_the_largest_numbers_that_are_read_leave_outputs_finite(stored, name):
             try:
                 model = model_from_arrays(
                     *changed(
-                        stored, f"members.{name}", lambda array, v=value * sign: np.broadcast_to(v, array.shape).copy()
+                        stored,
+                        STORED[name],
+                        lambda array, v=value * sign: np.broadcast_to(v, array.shape).copy(),
                     )
                 )
             except DataError:
@@ -231,4 +225,4 @@ def test_the_largest_numbers_that_are_read_leave_outputs_finite(stored, name):
 
 
 def arrays_of(stored, name):
-    return stored[0][f"members.{name}"]
+    return stored[0][STORED[name]]

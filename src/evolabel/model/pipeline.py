@@ -153,7 +153,7 @@ def learn_stages(model: Model, batch: Batch) -> None:
         part = batch if end - done == n else batch.rows(slice(done, end))
         with held():
             before = model.drift.n_rows or 0
-            model.drift.moved_sensors.clear()
+            model.sensors.moved.clear()
             model.trained().learn_raw(part, model.scaler)
             _refine(model, stages, part, before)
         done = end
@@ -165,7 +165,7 @@ def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int
     `before`: rows of the stream before `batch`. What trees have kept of rows is corrected where a sensor has moved.
     """
     start = 0
-    for sensor in model.drift.moved_sensors:
+    for sensor in model.sensors.moved:
         end = sensor.row - before
         _learn_piece(model, stages, batch.rows(slice(start, end)), behind=len(batch.X) - end)
         if model.thresholds is not None:

@@ -11,6 +11,7 @@ written out.
 | 3      | two kinds of classifiers: parameters and arrays of the paper's formulas are `PaperClassifier`'s alone      |
 | 4      | with `members.time`, `members.persistence`, `thresholds.persistence`, 4 numbers of `members.paired`, 11 of |
 |        | `members.trial`                                                                                            |
+| 5      | views, readings, phase and trial are arrays of `sensors`, not of `members`                                 |
 """
 
 import re
@@ -23,7 +24,7 @@ from evolabel import __version__
 from evolabel.errors import DataError, ModelFileError
 from evolabel.typing import Arrays, FloatArray
 
-SCHEMA = 4
+SCHEMA = 5
 
 _VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
 _KNOTS = 16  # the parameter `n_knots` of schema 2, a constant since
@@ -146,6 +147,13 @@ def _to_fourth(arrays: Arrays, _: dict[str, Any]) -> None:
         arrays.setdefault("thresholds.persistence", np.zeros((len(arrays["thresholds.gate"]), 5)))
 
 
+def _to_fifth(arrays: Arrays, _: dict[str, Any]) -> None:
+    """Give the sensors arrays of their own."""
+    for name in ("views", "readings", "phase", "trial"):
+        if f"members.{name}" in arrays:
+            arrays[f"sensors.{name}"] = arrays.pop(f"members.{name}")
+
+
 def _padded(array: FloatArray, axis: int, size: int) -> FloatArray:
     """Return `array` with zeros behind it along `axis`, up to `size` entries."""
     widths = [(0, 0)] * array.ndim
@@ -170,5 +178,6 @@ STEPS = {
     1: Step(_to_second, "the development version of 17 November 2026 or before that wrote it"),
     2: Step(_to_third, "the development version of 19 November 2026 or before that wrote it"),
     3: Step(_to_fourth, "the development version of 19 November 2026 or before that wrote it"),
+    4: Step(_to_fifth, "the development version of 19 November 2026 or before that wrote it"),
 }
 """By the number of an older schema: the step to the next one."""

@@ -11,7 +11,7 @@ from evolabel.errors import DataError
 from evolabel.model.growth import grow_features
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.model.stream_model import StreamModel
-from evolabel.stages.drift.arrays import FACTOR, IS_ON, OFFSET
+from evolabel.stages.sensors.arrays import FACTOR, IS_ON, OFFSET
 
 
 def trained(p, rows, seed=0, shift=0.0, at=0):
@@ -36,7 +36,7 @@ def test_a_tiny_weight_leaves_an_alarm_whole():
 def test_a_plain_shift_early_in_a_stream_keeps_the_scale(at):
     model, X, Y = trained(3, 900, shift=5.0, at=at)
     model.learn(Batch(X, Y))
-    views = model.drift.arrays.views
+    views = model.drift.sensors.arrays.views
     assert views[FACTOR, 0] == 1.0
     assert views[OFFSET, 0] == pytest.approx(-5.0, abs=0.5)
 
@@ -46,12 +46,12 @@ def test_a_trial_waits_for_enough_answers():
     model, X, Y = trained(3, 700, shift=5.0, at=500)
     model.learn(Batch(X[:600], Y[:600]))
     rules = model.trained()
-    assert rules.beside.arrays.trial[IS_ON] == 1.0
+    assert rules.beside.sensors.arrays.trial[IS_ON] == 1.0
     for i in range(600, 620):
         model.advance(99)
         model.learn(Batch(X[i : i + 1], Y[i : i + 1]))
-    assert rules.beside.arrays.trial[IS_ON] == (1.0 if not any(e.kind == "sensor moved" for e in rules.events) else 0.0)
     moved = [event.sample for event in rules.events if event.kind == "sensor moved"]
+    assert bool(rules.beside.sensors.arrays.trial[IS_ON]) == (not moved)
     assert not moved or moved[0] >= 570  # 50 rows with labels, however many without
 
 
@@ -73,10 +73,10 @@ def test_a_view_without_a_factor_is_refused():
     model, X, Y = trained(3, 300)
     model.learn(Batch(X, Y))
     arrays, facts = model_to_arrays(model)
-    views = arrays["members.views"].copy()
+    views = arrays["sensors.views"].copy()
     views[FACTOR, 1] = 0.0
     with pytest.raises(DataError, match="factors above 0"):
-        model_from_arrays({**arrays, "members.views": views}, facts)
+        model_from_arrays({**arrays, "sensors.views": views}, facts)
 
 
 def test_a_name_that_is_gone_is_a_number():

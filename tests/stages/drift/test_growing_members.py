@@ -10,7 +10,8 @@ from small_rule_bases import assert_close
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
-from evolabel.stages.drift.arrays import IS_ON, NEVER, OFFSET, START_LOSS
+from evolabel.stages.drift.arrays import NEVER, START_LOSS
+from evolabel.stages.sensors.arrays import IS_ON, OFFSET
 
 pytestmark = pytest.mark.compiled
 
@@ -26,8 +27,8 @@ def at(moment):
     model.learn(Batch(X[80:rows], Y[80:rows]))
     m = model.drift.arrays
     assert moment != "drift" or (m.episode != NEVER).any()
-    assert moment != "trial" or m.trial[IS_ON]
-    assert moment != "corrected" or m.views[OFFSET].any()
+    assert moment != "trial" or model.sensors.arrays.trial[IS_ON]
+    assert moment != "corrected" or model.sensors.arrays.views[OFFSET].any()
     return model, X, Y, rows
 
 
@@ -66,12 +67,16 @@ def test_what_remains_of_the_members_is_untouched_when_a_feature_goes(moment):
         assert_close(rules.beside.fast.arrays.G[slot], old.beside.fast.arrays.G[slot][:, places], 1e-12)
         penalty = rules.settings.penalty[min(slot, 1)]
         assert_close(rules.beside.fast.inverse(slot), np.linalg.inv(H + np.diag(penalty)), 1e-8)
-    for name in ("mean", "variance", "n_read", "views", "readings", "phase"):
+    after, earlier = rules.beside.sensors.arrays, old.beside.sensors.arrays
+    for name in ("views", "readings", "phase"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(earlier, name)[..., kept], err_msg=name)
+    np.testing.assert_array_equal(after.trial, earlier.trial)
+    for name in ("mean", "variance", "n_read"):
         np.testing.assert_array_equal(
             getattr(rules.beside.arrays, name), getattr(old.beside.arrays, name)[..., kept], err_msg=name
         )
     np.testing.assert_array_equal(rules.beside.arrays.W, old.beside.arrays.W[:, places])
-    for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "depth", "reversal", "paired", "trial"):
+    for name in ("clock", "losses", "n_losses", "share", "alarms", "episode", "depth", "reversal", "paired"):
         np.testing.assert_array_equal(
             getattr(rules.beside.arrays, name), getattr(old.beside.arrays, name), err_msg=name
         )
@@ -91,7 +96,7 @@ def test_a_new_feature_is_learned_by_all_members():
     for member in (rules, rules.beside.fast):
         assert np.argmax(np.abs(member.weights(0)[:-1, 2])) == 4
     assert rules.beside.arrays.mean[4] == pytest.approx(5.0, abs=0.5)
-    assert rules.beside.arrays.readings[6, 4] > 500.0  # it is watched
+    assert rules.beside.sensors.arrays.readings[6, 4] > 500.0  # it is watched
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

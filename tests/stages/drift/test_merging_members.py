@@ -9,7 +9,8 @@ from following import bent_stream, classifier_of, flipped, state_of
 from small_rule_bases import assert_close
 
 from evolabel.errors import DataError
-from evolabel.stages.drift.arrays import BORN, FAST, NEVER, OFFSET, ROWS, SLOW, SLOW_START
+from evolabel.stages.drift.arrays import BORN, FAST, NEVER, ROWS, SLOW, SLOW_START
+from evolabel.stages.sensors.arrays import OFFSET
 
 pytestmark = pytest.mark.compiled
 
@@ -184,7 +185,7 @@ def moved_model(rows=1800):
     X[1200:, 1] += 5.0 * X[:1200, 1].std()
     clf = classifier_of(X, Y)
     clf.partial_fit(X[80:rows], Y[80:rows])
-    assert clf.inner.any_model.drift.arrays.views[OFFSET, 1] < -1.0
+    assert clf.inner.any_model.drift.sensors.arrays.views[OFFSET, 1] < -1.0
     return clf, X, Y
 
 
@@ -192,9 +193,9 @@ def test_corrections_of_the_left_side_stay():
     clf, X, Y = moved_model()
     plain = classifier_of(X, Y)
     plain.partial_fit(X[80:1000], Y[80:1000])
-    views = clf.inner.any_model.drift.arrays.views.copy()
+    views = clf.inner.any_model.drift.sensors.arrays.views.copy()
     clf.merge(plain)
-    np.testing.assert_array_equal(clf.inner.any_model.drift.arrays.views, views)
+    np.testing.assert_array_equal(clf.inner.any_model.drift.sensors.arrays.views, views)
     assert (clf.predict(X[1800:]) == Y[1800:]).mean() > 0.85
 
 

@@ -6,7 +6,8 @@ from following import bent_stream, classifier_of, flipped, gappy, model_of, shif
 
 from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features
-from evolabel.stages.drift.arrays import BORN, IS_ON, NEVER
+from evolabel.stages.drift.arrays import BORN, NEVER
+from evolabel.stages.sensors.arrays import IS_ON
 
 pytestmark = pytest.mark.compiled
 
@@ -94,7 +95,7 @@ def test_answers_explanations_and_rules_change_nothing():
         clf.partial_fit(X[start : start + 40], Y[start : start + 40])
         model = clf.inner.any_model
         members = model.drift.arrays
-        seen.add(("trial", bool(members.trial[IS_ON])))
+        seen.add(("trial", bool(model.sensors.arrays.trial[IS_ON])))
         seen.add(("fast", members.clock[BORN] != NEVER))
         seen.add(("drift", bool((members.episode != NEVER).any())))
         before = state_of(model)

@@ -10,7 +10,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain import figures
-from evolabel.stages.drift.arrays import CORRECTED_AT, FACTOR, NEW_FACTOR, NEW_OFFSET, OFFSET
+from evolabel.stages.sensors.arrays import CORRECTED_AT, FACTOR, NEW_FACTOR, NEW_OFFSET, OFFSET
 from evolabel.stages.threshold_rules.words import ADMITTED_TOO, NOTHING_ELSE
 from evolabel.words.corrected_names import SensorCorrection
 
@@ -39,9 +39,9 @@ def corrected(learned):
 
 
 def correct(clf, feature, offset, factor):
-    members, j = clf.inner.trained_model.drift.arrays, FEATURES.index(feature)
-    members.views[OFFSET, j], members.views[FACTOR, j] = offset, factor
-    members.readings[CORRECTED_AT, j] = 6255
+    sensors, j = clf.inner.trained_model.sensors.arrays, FEATURES.index(feature)
+    sensors.views[OFFSET, j], sensors.views[FACTOR, j] = offset, factor
+    sensors.readings[CORRECTED_AT, j] = 6255
 
 
 def shifted(X):
@@ -252,9 +252,9 @@ def test_predictions_are_explained_during_the_warm_up(learned, rows):
 def moved_pump(pump):
     """The pumping station of which the pressure reads 3 times as large and 12 higher, and its rows."""
     clf, j = copy.deepcopy(pump), pump_stream.FEATURES.index("pressure")
-    members = clf.inner.trained_model.drift.arrays
-    members.views[[OFFSET, NEW_OFFSET], j], members.views[[FACTOR, NEW_FACTOR], j] = -4.0, 1.0 / 3.0
-    members.readings[CORRECTED_AT, j] = 6255
+    sensors = clf.inner.trained_model.sensors.arrays
+    sensors.views[[OFFSET, NEW_OFFSET], j], sensors.views[[FACTOR, NEW_FACTOR], j] = -4.0, 1.0 / 3.0
+    sensors.readings[CORRECTED_AT, j] = 6255
     X = pump_stream.pump_rows(400, seed=9)[0]
     X[:, j] = 3.0 * X[:, j] + 12.0
     return clf, X

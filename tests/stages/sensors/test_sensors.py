@@ -10,9 +10,11 @@ from naive.members import NaiveSensor, NaiveTrial
 from small_members import small_members
 
 from evolabel.engine.packed_state import pack
-from evolabel.stages.drift.arrays import (
+from evolabel.stages.drift.arrays import FINAL, ROW_INDEPENDENT, ROWS, SLOW
+from evolabel.stages.drift.loops import views as views_module
+from evolabel.stages.scaling.loops import scale as scaling
+from evolabel.stages.sensors.arrays import (
     FACTOR,
-    FINAL,
     INPUTS_MOVED,
     IS_ON,
     LOSS_AS_READ,
@@ -22,17 +24,13 @@ from evolabel.stages.drift.arrays import (
     NEW_ROWS,
     NO_VERDICT,
     OFFSET,
-    ROW_INDEPENDENT,
-    ROWS,
     RUN_ENDED,
     SENSOR_MOVED,
-    SLOW,
     STARTED,
 )
-from evolabel.stages.scaling.loops import scale as scaling
 from evolabel.stages.sensors.loops import watch as sensors_module
 
-sensors, scores = CallableKernels(sensors_module), CallableKernels(scaling)
+sensors, views, scores = (CallableKernels(module) for module in (sensors_module, views_module, scaling))
 
 PHASES = ["watched", "collecting", "on trial"]
 VERDICTS = {NO_VERDICT: "", SENSOR_MOVED: "sensor moved", INPUTS_MOVED: "inputs moved"}
@@ -50,7 +48,7 @@ class Watched:
         self.found, self.started = [], []
         for _ in range(calm):  # the initial batch
             x = self.rng.normal(size=p)
-            sensors.learn_sensors(x, np.zeros(K), np.ones(K), False, self.packed)
+            views.learn_sensors(x, np.zeros(K), np.ones(K), False, self.packed)
             for sensor, value in zip(self.twin.sensors, x, strict=True):
                 sensor.learn_calm(value)
 
@@ -63,7 +61,7 @@ class Watched:
         if run:
             m.arrays.time[ROW_INDEPENDENT], self.twin.persists = 1.0 / run, True
             if int(m.arrays.clock[ROWS]) % run == 0:
-                m.arrays.trial[RUN_ENDED] = 1.0
+                m.sensors.arrays.trial[RUN_ENDED] = 1.0
                 self.twin.runs.append([])
         m.arrays.clock[ROWS] += 1
         now, K = int(m.arrays.clock[ROWS]), len(m.other)
@@ -71,46 +69,46 @@ class Watched:
         unknown = self.rng.random(K) < 0.2
         unknown[0] = False
         y[unknown], confidence[unknown] = np.nan, 0.0
-        new = bool(sensors.uses_new_view(self.members.arrays.trial))
+        new = bool(sensors.uses_new_view(self.members.sensors.arrays.trial))
         assert new == self.twin.uses_new
         used, other = (error_moved, error_as_read) if new else (error_as_read, error_moved)
         sign = 1.0 - 2.0 * y
         m.F[SLOW], m.other[:] = y + sign * used, y + sign * other
-        ended = sensors.learn_sensors(x, y, confidence, True, self.packed)
+        ended = views.learn_sensors(x, y, confidence, True, self.packed)
         verdicts = self.twin.learn(x, used**2, other**2, now)
-        assert [VERDICTS[int(verdict)] for verdict in m.verdict] == verdicts
+        assert [VERDICTS[int(verdict)] for verdict in m.sensors.verdict] == verdicts
         assert ended >= any(verdicts)
         self.found += [(now, j, verdict) for j, verdict in enumerate(verdicts) if verdict]
-        if m.arrays.trial[STARTED] == now:
+        if m.sensors.arrays.trial[STARTED] == now:
             self.started.append(now)
-        m.verdict[:] = NO_VERDICT
-        if now % 7 == 0 or m.arrays.trial[STARTED] == now or ended:
+        m.sensors.verdict[:] = NO_VERDICT
+        if now % 7 == 0 or m.sensors.arrays.trial[STARTED] == now or ended:
             self.compare()
 
     def compare(self):
         """All numbers agree."""
         m, twin = self.members, self.twin
-        assert [PHASES[phase] for phase in m.arrays.phase] == [sensor.phase for sensor in twin.sensors]
+        assert [PHASES[phase] for phase in m.sensors.arrays.phase] == [sensor.phase for sensor in twin.sensors]
         for j, s in enumerate(twin.sensors):
-            np.testing.assert_allclose(m.arrays.views[:, j], [s.a, s.b, s.new_a, s.new_b], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(m.sensors.arrays.views[:, j], [s.a, s.b, s.new_a, s.new_b], rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(
-                m.arrays.readings[:7, j], [getattr(s, name) for name in READINGS], rtol=1e-9, atol=1e-9
+                m.sensors.arrays.readings[:7, j], [getattr(s, name) for name in READINGS], rtol=1e-9, atol=1e-9
             )
-            assert m.arrays.readings[10, j] == s.corrected_at
+            assert m.sensors.arrays.readings[10, j] == s.corrected_at
             means, variances = zip(*s.usual, strict=True)
             usual = min(means), max(means), min(variances), max(variances)
-            np.testing.assert_allclose(m.arrays.readings[11:15, j], usual, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(m.sensors.arrays.readings[11:15, j], usual, rtol=1e-9, atol=1e-9)
             if s.phase != "watched":
                 new = np.array(s.new or [0.0])
                 expected = [len(s.new), new.mean(), len(new) * new.var()]
                 np.testing.assert_allclose(
-                    m.arrays.readings[NEW_ROWS : NEW_ROWS + 3, j], expected, rtol=1e-8, atol=1e-9
+                    m.sensors.arrays.readings[NEW_ROWS : NEW_ROWS + 3, j], expected, rtol=1e-8, atol=1e-9
                 )
-        assert bool(m.arrays.trial[IS_ON]) == twin.on
+        assert bool(m.sensors.arrays.trial[IS_ON]) == twin.on
         if twin.on:
-            assert m.arrays.trial[STARTED] == twin.since
+            assert m.sensors.arrays.trial[STARTED] == twin.since
             np.testing.assert_allclose(
-                m.arrays.trial[[LOSS_AS_READ, LOSS_MOVED]], [twin.as_read, twin.moved], rtol=1e-11
+                m.sensors.arrays.trial[[LOSS_AS_READ, LOSS_MOVED]], [twin.as_read, twin.moved], rtol=1e-11
             )
 
 
@@ -162,13 +160,13 @@ def test_a_sensor_that_moved_is_corrected():
     assert (feature, verdict, others) == (0, "sensor moved", [])
     assert row == watched.started[0] + 200
     assert 60 + 30 < watched.started[0] < 60 + 80
-    offset, factor = watched.members.arrays.views[[OFFSET, FACTOR], 0]
+    offset, factor = watched.members.sensors.arrays.views[[OFFSET, FACTOR], 0]
     assert factor == 1.0
     assert offset == pytest.approx(-5.0, abs=0.3)
-    np.testing.assert_array_equal(watched.members.arrays.views[:, 1], [0.0, 1.0, 0.0, 1.0])
-    m = watched.members
-    corrected, z = np.empty(2), np.empty(2)
-    sensors.read_view(np.array([5.0, np.nan]), OFFSET, watched.packed, corrected, z)
+    np.testing.assert_array_equal(watched.members.sensors.arrays.views[:, 1], [0.0, 1.0, 0.0, 1.0])
+    m, z = watched.members, np.empty(2)
+    views.fill_row(np.array([5.0, np.nan]), OFFSET, watched.packed, z)
+    corrected = m.sensors.x
     assert corrected[0] == offset + 5.0
     assert z[0] == scores.clipped_score(pack(m.knots), 0, corrected[0])
     assert np.isnan(corrected[1])
@@ -183,9 +181,9 @@ def test_a_correction_needs_several_runs_where_answers_persist(run, verdicts):
     for i in range(400):
         watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.5, 0.1, run)
     assert [verdict for _, _, verdict in watched.found] == verdicts
-    is_corrected = watched.members.arrays.views[OFFSET, 0] != 0.0
+    is_corrected = watched.members.sensors.arrays.views[OFFSET, 0] != 0.0
     assert is_corrected == bool(verdicts)
-    assert watched.members.arrays.trial[IS_ON] == 0.0
+    assert watched.members.sensors.arrays.trial[IS_ON] == 0.0
 
 
 @pytest.mark.parametrize(("gain_of_odd_runs", "verdict"), [(0.4, "sensor moved"), (-0.3, "inputs moved")])
@@ -203,7 +201,7 @@ def test_inputs_that_moved_are_usual_afterwards():
         watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.1, 0.5)
     assert [verdict for _, _, verdict in watched.found] == ["inputs moved"]
     np.testing.assert_array_equal(
-        watched.members.arrays.views[[OFFSET, FACTOR, NEW_OFFSET, NEW_FACTOR], 0], [0, 1, 0, 1]
+        watched.members.sensors.arrays.views[[OFFSET, FACTOR, NEW_OFFSET, NEW_FACTOR], 0], [0, 1, 0, 1]
     )
 
 
@@ -238,10 +236,10 @@ def test_features_of_few_values_are_not_watched():
     members = small_members(2, 1, np.random.default_rng(0))
     members.knots.used[1] = 7
     packed = pack(members)
-    before = members.arrays.readings[:, 1].copy()
+    before = members.sensors.arrays.readings[:, 1].copy()
     for _ in range(100):
         members.arrays.clock[ROWS] += 1
-        sensors.learn_sensors(np.array([0.0, 50.0]), np.ones(1), np.ones(1), True, packed)
-    np.testing.assert_array_equal(members.arrays.readings[:, 1], before)
-    assert members.arrays.phase[1] == 0
+        views.learn_sensors(np.array([0.0, 50.0]), np.ones(1), np.ones(1), True, packed)
+    np.testing.assert_array_equal(members.sensors.arrays.readings[:, 1], before)
+    assert members.sensors.arrays.phase[1] == 0
     assert members.F.shape[0] == FINAL + 1

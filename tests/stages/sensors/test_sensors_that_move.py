@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from following import bent_stream, classifier_of, shifts
 
-from evolabel.stages.drift.arrays import CORRECTED_AT, FACTOR, IS_ON, NEW_OFFSET, OFFSET
+from evolabel.stages.sensors.arrays import CORRECTED_AT, FACTOR, IS_ON, NEW_OFFSET, OFFSET
 
 pytestmark = pytest.mark.compiled
 
@@ -43,7 +43,7 @@ def test_a_sensor_that_moved_is_found_and_corrected(seed, shift, factor):
     np.testing.assert_allclose(back.std(), still[AT:, 2].std(), rtol=0.6)
     np.testing.assert_array_equal(rules.beside.sensors.corrected(X)[:, [0, 1, 3, 4]], X[:, [0, 1, 3, 4]])
     assert right[AT + 300 :].mean() > right[500:AT].mean() - 0.03
-    assert rules.beside.arrays.readings[CORRECTED_AT, 2] == event.sample
+    assert rules.beside.sensors.arrays.readings[CORRECTED_AT, 2] == event.sample
     lazy, wrong = run(X, Y, follow_drift=False)
     assert right[AT + 300 :].mean() > wrong[AT + 300 :].mean() + 0.01
     assert not shifts(lazy.inner.any_model)
@@ -58,8 +58,8 @@ def test_a_sensor_in_another_unit_is_corrected_once_by_its_factor(factor):
     assert about_features(clf) == [("sensor moved", 2)]
     event = next(event for event in clf.events_ if event.kind == "sensor moved")
     assert event.before == pytest.approx(X[:AT, 2].mean(), rel=0.02)
-    members = clf.inner.any_model.drift.arrays
-    assert members.views[FACTOR, 2] == pytest.approx(1.0 / factor, rel=0.3)
+    sensors = clf.inner.any_model.sensors.arrays
+    assert sensors.views[FACTOR, 2] == pytest.approx(1.0 / factor, rel=0.3)
     assert right[AT + 300 :].mean() > right[500:AT].mean() - 0.03
 
 
@@ -89,7 +89,7 @@ def test_inputs_that_moved_are_not_corrected(seed):
     assert about_features(clf) == [("inputs moved", 0)]
     np.testing.assert_array_equal(clf.inner.any_model.drift.sensors.corrected(X), X)
     assert right[AT + 300 :].mean() > 0.85
-    views = clf.inner.any_model.drift.arrays.views
+    views = clf.inner.any_model.drift.sensors.arrays.views
     np.testing.assert_array_equal(views, np.repeat([[0.0], [1.0], [0.0], [1.0]], 3, axis=1))
 
 
@@ -118,7 +118,7 @@ def test_a_stuck_sensor_starts_no_trial():
     clf = classifier_of(X, Y)
     for start in range(80, 3000, 10):
         clf.partial_fit(X[start : start + 10], Y[start : start + 10])
-        assert clf.inner.any_model.drift.arrays.trial[IS_ON] == 0.0
+        assert clf.inner.any_model.drift.sensors.arrays.trial[IS_ON] == 0.0
     assert not about_features(clf)
     clf.partial_fit(X[3000:], Y[3000:])
     assert ("sensor moved", 2) not in about_features(clf)
@@ -142,7 +142,8 @@ def test_elapsed_time_is_no_sensor_that_moves(way):
     clf, _ = run(X, Y)
     assert not about_features(clf)
     np.testing.assert_array_equal(clf.inner.any_model.drift.sensors.corrected(X), X)
-    assert clf.sibling().inner.any_model.drift.arrays.phase.tolist() == clf.inner.any_model.drift.arrays.phase.tolist()
+    twin, sensors = clf.sibling().inner.any_model.sensors, clf.inner.any_model.sensors
+    np.testing.assert_array_equal(twin.arrays.phase, sensors.arrays.phase)
 
 
 def test_missing_readings_start_no_trial_and_are_no_readings():
@@ -160,7 +161,7 @@ def test_the_better_view_answers_during_the_trial():
     seen = set()
     for i in range(AT, AT + 260):
         rules = clf.inner.any_model.trained()
-        m = rules.beside.arrays
+        m = rules.beside.sensors.arrays
         on, new = bool(m.trial[IS_ON]), bool(m.trial[IS_ON] and m.trial[3] <= m.trial[2])
         seen.add((on, new))
         first = NEW_OFFSET if new else OFFSET
@@ -172,7 +173,7 @@ def test_the_better_view_answers_during_the_trial():
         learned = clf.test_then_train(X[i : i + 1], Y[i : i + 1])
         np.testing.assert_allclose(learned, answered, rtol=0, atol=1e-12)
     assert {(False, False), (True, True)} <= seen
-    assert clf.inner.any_model.drift.arrays.views[FACTOR, 2] == 1.0
+    assert clf.inner.any_model.drift.sensors.arrays.views[FACTOR, 2] == 1.0
 
 
 @pytest.mark.parametrize("seed", [13, 14])

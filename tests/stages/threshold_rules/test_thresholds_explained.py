@@ -9,8 +9,8 @@ from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.explain_sample import explain_sample
-from evolabel.stages.drift.arrays import OFFSET
 from evolabel.stages.feedback.stage import Correction
+from evolabel.stages.sensors.arrays import OFFSET
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.stages.threshold_rules.path import threshold_paths
 
@@ -54,7 +54,7 @@ def test_parts_add_up_where_a_sensor_has_moved():
     X, Y = pump_rows(3500)
     X[2500:, 2] += 8.0
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)
-    assert clf.inner.any_model.drift.arrays.views[OFFSET].any()
+    assert clf.inner.any_model.drift.sensors.arrays.views[OFFSET].any()
     assert clf.inner.any_model.thresholds.arrays.gate[0, IS_OPEN]
     for x in sample_rows()[::3]:
         why = explained(clf, x)

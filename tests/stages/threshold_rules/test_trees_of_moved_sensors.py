@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.stages.drift.stage import MovedSensor
+from evolabel.stages.sensors.stage import MovedSensor
 from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, allocate_thresholds
 from evolabel.stages.threshold_rules.moved_sensors import correct_ring
 
@@ -44,7 +44,7 @@ def test_one_wild_reading_spoils_no_correction(row, reading):
     X[row, 0] = reading
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y)
     assert [event.feature for event in clf.events_ if event.kind == "sensor moved"] == ["x0"]
-    offset, factor = clf.inner.model.drift.arrays.views[:2, 0]
+    offset, factor = clf.inner.model.drift.sensors.arrays.views[:2, 0]
     assert (offset, factor) == (pytest.approx(-50.0, abs=2.0), 1.0)
     rows = np.c_[np.array([90.0, 105.0, 115.0, 130.0, 140.0]) + 50.0, np.zeros((5, 2))]
     np.testing.assert_allclose(clf.predict_proba(rows)[:, 0], [0.0, 0.0, 1.0, 1.0, 1.0], atol=0.15)

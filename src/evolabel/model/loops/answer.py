@@ -47,7 +47,7 @@ def answer_few(
     Z, fast, V = scratch
     rows = X
     if members is not None:
-        correct_rows(members, X, read)
+        correct_rows(members.sensors, X, read)
         rows = read
     scale_rows(knots, rows, Z)
     formed = W.shape[0] > 0

@@ -47,7 +47,18 @@ from evolabel.typing import Arrays, IntArray
 Facts = dict[str, Any]
 
 CHANGE_ARRAYS = ("slots", "counters", "after")
-_GROUPS = ("scaler", "rules", "members", "thresholds", "stages", "written", "change", "decisions", "calibration")
+_GROUPS = (
+    "sensors",
+    "scaler",
+    "rules",
+    "members",
+    "thresholds",
+    "stages",
+    "written",
+    "change",
+    "decisions",
+    "calibration",
+)
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
@@ -74,7 +85,7 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays = prefixed("scaler", SCALER_ARRAYS.arrays_of(scaler)) | SEEN_ARRAYS.arrays_of(model)
     arrays |= {f"rules.{name}": array[used] for name, array in rules.by_slot.items()}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
-    arrays |= prefixed("members", model.drift.stored())
+    arrays |= prefixed("sensors", model.sensors.stored()) | prefixed("members", model.drift.stored())
     if model.thresholds is not None:
         arrays |= prefixed("thresholds", thresholds_to_arrays(model.thresholds))
     for stage in model.own_stages:
@@ -228,6 +239,8 @@ def _rule_base(model: StreamModel, parts: dict[str, Arrays], stored: StoredFacts
         rules.contents.restore(arrays)
     with inside("members"):
         model.drift.restore(parts["members"])
+    with inside("sensors"):
+        model.sensors.restore(parts["sensors"], model.drift.n_rows or 0)
     rules.events = deque(read_events(stored, "events", EVENTS_KEPT), maxlen=EVENTS_KEPT)
     rules.rule_names = _rule_names(stored.part("rule_names"))
     return rules

@@ -13,10 +13,6 @@ q = p + 1 is the length of the scores s = ((x - mean) / deviation, 1), K the num
 | s        | (q,)       | s      | scores of the present row                                          |
 | happened | (K,)       |        | what the present row has shown of each label, else 0               |
 | other    | (K,)       |        | outputs of the slow member by the other view of a sensor           |
-| x        | (p,)       |        | raw features of the present row, corrected                         |
-| verdict  | (p,)       |        | what a trial has shown of each feature, else 0                     |
-| moved    | (6, p)     |        | its mean before and after, the difference in deviations; its       |
-|          |            |        |         | variance before, and the offset and factor of its readings before  |
 | due      | (3,)       |        | what is to be done with the members; see the indices below         |
 | A, L, V  | (q, q)     |        | of an inverse; `column` is (q,)                                    |
 """
@@ -25,12 +21,13 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE, HEAVIEST, MOST, MOST_SQUARED
+from evolabel.core.array_checks import HEAVIEST, MOST, MOST_SQUARED
 from evolabel.core.pace import PERSISTENCE
 from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.engine.packed_state import declare
 from evolabel.stages.rules.arrays import State, allocate, example_settings, workspace
 from evolabel.stages.scaling.loops.scale import Knots
+from evolabel.stages.sensors.arrays import SensorState, allocate_sensors, sensor_state
 from evolabel.typing import FloatArray, IntArray
 
 SLOW, FAST, LINEAR, FINAL = 0, 1, 2, 3  # the members and their mixture, as in F
@@ -54,18 +51,6 @@ N_REVERSED = 2  # members that can be reversed, fast and linear: the first rows 
 
 CUT_DUE, RENEWAL_DUE, REVERSAL_DUE = 0, 1, 2  # index of `due`: cut fast, renew slow, reverse fast or linear member
 CALM, DRIFT, RECOVERED, SETTLED = 0, 1, 2, 3  # of `happened`
-NO_VERDICT, SENSOR_MOVED, INPUTS_MOVED = 0, 1, 2  # of `verdict`
-
-# Rows of `views` and `readings`, values of `phase`, and index of `trial` (`stages.sensors.loops.watch`).
-OFFSET, FACTOR, NEW_OFFSET, NEW_FACTOR = 0, 1, 2, 3
-SCORE_MEAN, SCORE_VARIANCE, USUAL_MEAN, USUAL_VARIANCE = 0, 1, 2, 3
-READ_MEAN, READ_VARIANCE, CALM_ROWS, NEW_ROWS, NEW_MEAN, NEW_SCATTER, CORRECTED_AT = 4, 5, 6, 7, 8, 9, 10
-LOWEST_MEAN, HIGHEST_MEAN, LEAST_VARIANCE, MOST_VARIANCE, SINCE_SUSPECT = 11, 12, 13, 14, 15
-N_READINGS = 19
-WATCHED, COLLECTING, ON_TRIAL, UNWATCHED = 0, 1, 2, 3
-IS_ON, STARTED, LOSS_AS_READ, LOSS_MOVED, ANSWERS = 0, 1, 2, 3, 4
-RUN_ENDED, RUN_GAIN, RUN_ROWS, RUNS, RUNS_GAIN, RUNS_SCATTER = 5, 6, 7, 8, 9, 10
-N_TRIAL = 11
 
 SCORE_MEMORY = 2000.0  # rows over which the linear member standardises features
 LOSS_MEMORY = 200.0  # answers over which losses are averaged
@@ -75,9 +60,6 @@ START_LOSS = 0.25  # of an output of 0.5, before there is an answer
 
 _FIRST_CLOCK = np.array([0, NEVER, NEVER, NEVER, 0])
 _FIRST_TIME = np.array([0.0, 1.0, 1.0])
-_FIRST_VIEWS = np.array([[0.0], [1.0], [0.0], [1.0]])
-_FIRST_READINGS = np.zeros((N_READINGS, 1))
-_FIRST_READINGS[[SCORE_VARIANCE, USUAL_VARIANCE, LEAST_VARIANCE, MOST_VARIANCE]] = 1.0
 
 
 class MemberArrays(NamedTuple):
@@ -114,16 +96,6 @@ class MemberArrays(NamedTuple):
     reversed in its drift."""
     paired: Annotated[FloatArray, array(4)]
     """Comparison of the slow and the fast member; see the indices above."""
-    views: Annotated[FloatArray, array(4, "feature", start=_FIRST_VIEWS, low=-FINITE, high=FINITE)]
-    """Corrections of sensors, adopted and tried."""
-    readings: Annotated[
-        FloatArray, array(N_READINGS, "feature", start=_FIRST_READINGS, low=-MOST_SQUARED, high=MOST_SQUARED)
-    ]
-    """Of the features that are watched; see the indices above."""
-    phase: Annotated[IntArray, array("feature", high=UNWATCHED)]
-    """What is done about each feature."""
-    trial: Annotated[FloatArray, array(N_TRIAL, low=-float(MOST), high=float(MOST))]
-    """Of the trial of a correction."""
 
 
 MEMBER_ARRAYS = Schema(MemberArrays)
@@ -133,8 +105,9 @@ class Members(NamedTuple):
     """State of the members, scratch arrays, the state of the fast member, and numbers that follow from the sizes.
 
     `fast` is the state of the rule base with `fast_H` ... in the places of H, G and P; its regressors and memberships
-    are those of the rule base. `knots` is the scaling of the features. `margin` is added to the standard errors at
-    which an alarm is raised. `one_weight`: all labels are mixed by the same weights.
+    are those of the rule base. `knots` is the scaling of the features, `sensors` what is read of them.
+    `margin` is added to the standard errors at which an alarm is raised. `one_weight`: all labels are mixed by the same
+    weights.
     """
 
     arrays: MemberArrays
@@ -143,9 +116,6 @@ class Members(NamedTuple):
     s: FloatArray
     happened: IntArray
     other: FloatArray
-    x: FloatArray
-    verdict: IntArray
-    moved: FloatArray
     due: IntArray
     A: FloatArray
     L: FloatArray
@@ -154,6 +124,7 @@ class Members(NamedTuple):
     fast: State
     fast_block: IntArray
     knots: Knots
+    sensors: SensorState
     margin: float
     one_weight: bool
 
@@ -164,9 +135,15 @@ def allocate_members(n_features: int, n_labels: int) -> MemberArrays:
 
 
 def with_scratch(
-    arrays: MemberArrays, fast: State, fast_block: IntArray, knots: Knots, *, exclusive: bool = False
+    arrays: MemberArrays,
+    fast: State,
+    fast_block: IntArray,
+    knots: Knots,
+    sensors: SensorState,
+    *,
+    exclusive: bool = False,
 ) -> Members:
-    """Return `arrays` with scratch arrays, the state of the `fast` member and the scaling, as kernels take them.
+    """Return `arrays` with scratch arrays, the `fast` member, the scaling and the `sensors`, as loops take them.
 
     `exclusive`: the labels are classes. Three or more of them are mixed by the same weights: were they mixed one by
     one, sharp and flat outputs would spoil the choice of the largest.
@@ -179,9 +156,6 @@ def with_scratch(
         s=np.ones(q),
         happened=np.zeros(K, np.int64),
         other=np.zeros(K),
-        x=np.zeros(q - 1),
-        verdict=np.zeros(q - 1, np.int64),
-        moved=np.zeros((6, q - 1)),
         due=np.zeros(3, np.int64),
         A=np.empty((q, q)),
         L=np.empty((q, q)),
@@ -190,6 +164,7 @@ def with_scratch(
         fast=fast,
         fast_block=fast_block,
         knots=knots,
+        sensors=sensors,
         margin=float(np.sqrt(2.0 * np.log(K + 1.0))),
         one_weight=exclusive and K > 2,
     )
@@ -201,7 +176,8 @@ def _declare() -> None:
     state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1))
     number, whole = np.zeros(1), np.zeros(1, np.int64)
     knots = Knots(number[None], number[None], whole, whole, number, 0.0, 0.0)
-    members = with_scratch(allocate_members(1, 1), state, np.zeros(2, np.int64), knots)
+    sensors = sensor_state(allocate_sensors(1))
+    members = with_scratch(allocate_members(1, 1), state, np.zeros(2, np.int64), knots, sensors)
     declare(MemberArrays, members.arrays)
     declare(Members, members)
 

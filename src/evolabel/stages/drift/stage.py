@@ -20,7 +20,6 @@ from evolabel.stages.drift.arrays import (
     CUT,
     CUT_DUE,
     DRIFT,
-    FACTOR,
     FAST,
     LAG,
     MEMBER_ARRAYS,
@@ -28,14 +27,12 @@ from evolabel.stages.drift.arrays import (
     N_MEMBERS,
     N_REVERSED,
     NEVER,
-    OFFSET,
     RECOVERED,
     RENEWAL_DUE,
     RENEWED,
     REVERSAL_DUE,
     ROW_PACE,
     ROWS,
-    SENSOR_MOVED,
     SETTLED,
     SLOW,
     SLOW_START,
@@ -65,7 +62,7 @@ IDLE_ROWS = 5000  # rows of the stream without firing after which a rule gives u
 
 LABEL_EVENTS = {DRIFT: "drift", RECOVERED: "recovered", SETTLED: "settled"}
 
-_OF_PRESENT_ROW = ("F", "s", "x", "other")  # scratch arrays that are needed after a rule was created for a row
+_OF_PRESENT_ROW = ("F", "s", "other")  # scratch arrays that are needed after a rule was created for a row
 _NO_OUTPUTS = np.empty((0, 0))
 
 _learn_rows = direct(learn_rows)
@@ -85,21 +82,6 @@ class KeptMembers(NamedTuple):
     fast: RuleState
 
 
-class MovedSensor(NamedTuple):
-    """A sensor that has moved: row of the verdict, number of the feature, and how it is read.
-
-    `mean` and `variance` are those of its readings in calm times, `old` and `new` the offset and factor of its
-    corrected reading before and after the verdict.
-    """
-
-    row: int
-    feature: int
-    mean: float
-    variance: float
-    old: tuple[float, ...]
-    new: tuple[float, ...]
-
-
 class NoDrift:
     """The stage where drift is not followed: the `rules` answer alone, and nothing is watched."""
 
@@ -108,7 +90,6 @@ class NoDrift:
     def __init__(self, rules: RuleBase) -> None:
         self.rules = rules
         self.sensors = Sensors()
-        self.moved_sensors: list[MovedSensor] = []  # that the last rows of the stream have shown
         self.ended_by_trees: set[int] = set()  # labels whose drift threshold rules have noticed, and end
 
     @property
@@ -253,7 +234,7 @@ class Drift(NoDrift, Beside):
     ) -> None:
         super().__init__(rules)
         self.exclusive = exclusive
-        self.sensors = WatchedSensors(self)
+        self.sensors: WatchedSensors = WatchedSensors(rules.n_features)
         self.scaler = scaler
         self.arrays = allocate_members(rules.n_features, rules.n_labels) if arrays is None else arrays
         self._kept: KeptMembers | None = None
@@ -323,13 +304,20 @@ class Drift(NoDrift, Beside):
     def kept(self) -> KeptMembers:
         """The members, made again when arrays or settings were replaced; outputs of the present row stay."""
         kept, rules = self._kept, self.rules
-        same = kept is not None and kept.rules is rules.arrays and kept.settings is rules.settings
-        if kept is None or not same or kept.arrays is not self.arrays:
+        if (
+            kept is None
+            or kept.rules is not rules.arrays
+            or kept.settings is not rules.settings
+            or kept.arrays is not self.arrays
+            or kept.members.sensors.arrays is not self.sensors.arrays
+        ):
             sums, own = fast_sums.fast_arrays(rules.arrays), rules.workspace
             work = own._replace(u=np.empty_like(own.u))
             state = State(sums, rules.settings, work)
             knots = self.scaler.knot_arrays
-            made = with_scratch(self.arrays, state, rules.arrays.fast_block, knots, exclusive=self.exclusive)
+            made = with_scratch(
+                self.arrays, state, rules.arrays.fast_block, knots, self.sensors.state, exclusive=self.exclusive
+            )
             if kept is not None and kept.members.F.shape == made.F.shape and kept.members.s.shape == made.s.shape:
                 for name in _OF_PRESENT_ROW:
                     getattr(made, name)[:] = getattr(kept.members, name)
@@ -398,7 +386,8 @@ class Drift(NoDrift, Beside):
         kept, clock, now = self.kept, self.arrays.clock, self.now
         members = kept.members
         self._log_labels(members)
-        self._log_features(members)
+        for kind, about in self.sensors.verdicts(self.n_rows):
+            self._log(kind, **about)
         if not self.has_fast and (members.due[CUT_DUE] or now >= self.rules.settings.memory):
             self._start_fast()
         if members.due[REVERSAL_DUE]:
@@ -409,7 +398,6 @@ class Drift(NoDrift, Beside):
             fast_sums.cut(self.rules.arrays, self.rules.settings)
             clock[CUT] = now
         members.happened[:] = 0
-        members.verdict[:] = 0
         members.due[:] = 0
 
     def _log_labels(self, members: Members) -> None:
@@ -424,17 +412,6 @@ class Drift(NoDrift, Beside):
             self._log(kind, **about)
             if kind != "drift":
                 episode[label] = NEVER
-
-    def _log_features(self, members: Members) -> None:
-        """Log the features of a trial that has ended."""
-        for feature in np.flatnonzero(members.verdict).tolist():
-            before, after, deviations, variance, *old = members.moved[:, feature].tolist()
-            kind = "sensor moved" if members.verdict[feature] == SENSOR_MOVED else "inputs moved"
-            if kind == "sensor moved":
-                new = self.arrays.views[[OFFSET, FACTOR], feature].tolist()
-                self.moved_sensors.append(MovedSensor(self.n_rows, feature, before, variance, tuple(old), tuple(new)))
-            about: dict[str, Any] = {"feature": feature, "before": before, "after": after, "deviations": deviations}
-            self._log(kind, **about)
 
     def _reverse(self) -> None:
         """Let fast and linear member answer the opposite for labels in a drift that contradict them beyond doubt."""
@@ -545,6 +522,7 @@ class Drift(NoDrift, Beside):
         """Copy the members of `other`, whose columns `kept` are the first features of these rules."""
         sources = of_features(kept, other.rules.n_features, self.rules.n_features)
         self.arrays = MEMBER_ARRAYS.rearranged(other.arrays, sources)
+        self.sensors.take_features(other.sensors, sources)
         self.ended_by_trees = other.ended_by_trees
 
     def restart_blocks(self) -> None:
@@ -577,7 +555,7 @@ class Drift(NoDrift, Beside):
         self.arrays = merged_members(self.arrays, other.arrays)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None, "moved_sensors": []}  # a copy has arrays of its own
+        return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""

@@ -7,8 +7,8 @@ most likely by the correction, with the mean and the variance of the readings in
 
 import numpy as np
 
-from evolabel.stages.drift.stage import MovedSensor
 from evolabel.stages.sensors.loops.watch import WATCHED_UP_TO
+from evolabel.stages.sensors.stage import MovedSensor
 from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, ThresholdArrays
 from evolabel.typing import FloatArray, IntArray
 

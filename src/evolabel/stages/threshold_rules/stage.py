@@ -10,7 +10,7 @@ from evolabel.core.sizes import check_batch, check_rows
 from evolabel.core.stage import Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
-from evolabel.stages.drift.stage import MovedSensor
+from evolabel.stages.sensors.stage import MovedSensor
 from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
     LEARNED,

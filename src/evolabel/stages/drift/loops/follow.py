@@ -34,7 +34,6 @@ from evolabel.stages.drift.arrays import (
     ROW_PACE,
     ROWS,
     ROWS_COMPARED,
-    RUN_ENDED,
     SETTLED,
     SHARE_MEMORY,
     SLOW,
@@ -54,9 +53,10 @@ from evolabel.stages.drift.loops.alarm import (
 from evolabel.stages.drift.loops.fast import block_of, fade_active
 from evolabel.stages.drift.loops.linear import answer_linear, fill_scores, learn_linear, learn_scores
 from evolabel.stages.drift.loops.mixer import clipped, learn_losses, mix, mixer_weights
+from evolabel.stages.drift.loops.views import learn_sensors
 from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents
-from evolabel.stages.sensors.loops.watch import learn_sensors
+from evolabel.stages.sensors.arrays import RUN_ENDED
 from evolabel.typing import FloatArray
 
 SHORTEST_DRIFT = 50  # rows after which a label can have recovered
@@ -83,7 +83,7 @@ def answer_members(m: int, state: State, members: Members) -> None:
     if has_fast:
         fill_products(m, fast.rules, fast.work)
         answer(m, fast.rules, fast.settings.penalty[1], fast.work, F[FAST])
-    fill_scores(members.x, members.arrays.mean, members.arrays.variance, members.s)
+    fill_scores(members.sensors.x, members.arrays.mean, members.arrays.variance, members.s)
     answer_linear(members.arrays.W, members.s, F[LINEAR])
     mixer_weights(members.arrays.losses, has_fast, members.one_weight, members.w)
     mix(members.w, F)
@@ -149,7 +149,7 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
         if g > 0.0:
             counts = members.arrays.persistence[b]
             if counts[LAST_ANSWER] != y[b]:
-                members.arrays.trial[RUN_ENDED] = 1.0
+                members.sensors.arrays.trial[RUN_ENDED] = 1.0
             count_answer(counts, y[b])
             n_eff, spread = independent(counts), spread_of(counts)
             pace = pace_of(n_eff)
@@ -239,7 +239,7 @@ def learn_members(
         learn_consequents(m, z, y, share, weight, fast.rules, fast.settings, fast.work)
     pace = members.arrays.time[ROW_PACE]
     learn_linear(y, weight * pace, confidence, members.s, members.F[LINEAR], members.arrays.W)
-    learn_scores(members.x, weight, members.arrays.mean, members.arrays.variance, members.arrays.n_read)
+    learn_scores(members.sensors.x, weight, members.arrays.mean, members.arrays.variance, members.arrays.n_read)
     judged = learn_sensors(x, y, confidence, in_stream, members)
     if raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2):
         due[CUT_DUE] = 1  # until it is done: Ctrl-C may come first

@@ -7,11 +7,11 @@ that follow drift beside them. Where drift is not followed, `stages.rules.loops.
 from evolabel.engine.compile import kernel
 from evolabel.stages.drift.arrays import FINAL, ROW_PACE, Members
 from evolabel.stages.drift.loops.follow import answer_members, count_present_row, learn_members
+from evolabel.stages.drift.loops.views import read_and_scale
 from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
 from evolabel.stages.rules.loops.antecedents import is_novel, nearest, rule_memberships
 from evolabel.stages.rules.loops.consequents import fill_products, learn_consequents, project
 from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after, update_winner
-from evolabel.stages.sensors.loops.watch import read_row
 from evolabel.typing import FloatArray
 
 
@@ -48,12 +48,12 @@ def learn_rows(
             given = confidences[i]
         if consequents and not created:
             if structure:
-                read_row(X[i], state, members, Z[i])
+                read_and_scale(X[i], state, members, Z[i])
                 for j in range(read.shape[1]):
-                    read[i, j] = members.x[j]
+                    read[i, j] = members.sensors.x[j]
             else:
                 for j in range(p):
-                    members.x[j] = X[i, j]
+                    members.sensors.x[j] = X[i, j]
         share = confidence_of_row(Y[i], given, work.confidence)
         m = rule_memberships(Z[i], rules, settings, work)
         if consequents or out.shape[0] > 0:

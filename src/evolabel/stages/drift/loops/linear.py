@@ -16,6 +16,7 @@ import numpy as np
 from evolabel.engine.compile import inner
 from evolabel.engine.lanes import exp_of_negative
 from evolabel.engine.symmetric import add_product, add_scaled, dot
+from evolabel.engine.values import MAX_VALUE
 from evolabel.stages.drift.arrays import SCORE_MEMORY
 from evolabel.typing import FloatArray
 
@@ -24,7 +25,6 @@ STEP = 0.05  # eta, the length of a step
 CURVATURE = 0.25  # largest second derivative of the logistic loss: bounds the step
 CONSTANT_UP_TO = 1e-16  # variance, in units of the squared mean, up to which a feature counts as constant
 _TINY = 1e-300
-FURTHEST_VALUE = 1e100  # of a raw feature; larger values are cut, so that squares stay finite
 FURTHEST_LEARNED = 20.0  # standard deviations; values further away count as there: one wild reading spoils nothing
 LEARNED_FROM = 30.0  # summed weight of rows below which nothing is cut: the deviation is not known yet
 
@@ -85,7 +85,7 @@ def learn_scores(x: FloatArray, weight: float, mean: FloatArray, variance: Float
         if x[j] == x[j]:
             n_read[j] = min(n_read[j] + weight, max(SCORE_MEMORY, weight))
             step = weight / n_read[j]
-            e = min(max(x[j], -FURTHEST_VALUE), FURTHEST_VALUE) - mean[j]
+            e = min(max(x[j], -MAX_VALUE), MAX_VALUE) - mean[j]
             if n_read[j] >= LEARNED_FROM and varies(mean[j], variance[j]):
                 furthest = FURTHEST_LEARNED * np.sqrt(variance[j])
                 e = min(max(e, -furthest), furthest)

@@ -2,45 +2,16 @@
 
 From the features alone, a sensor that moved and inputs that moved look the same. So a feature that is suspect, because
 the mean or the spread of its recent scores is not the usual one, is tried for `TRIAL_ROWS` rows: as it is read, and
-moved back to the mean and the spread it had before. The slow member answers both views; the better one is used
-meanwhile. At the end the correction stays ("the sensor moved"), if its error is smaller by a twentieth, or it is
-dropped and the new place is usual, beside the earlier ones ("the inputs moved"). So inputs that come and go, as a load
-does in the course of a day, are tried until their range is known, and then do not share the trial of a sensor.
+moved back to the mean and the spread it had before. The rules answer both views (`stages.drift.loops.views`); the
+better one is used meanwhile. At the end the correction stays ("the sensor moved"), if its error is smaller by a
+twentieth, or it is dropped and the new place is usual, beside the earlier ones ("the inputs moved"). So inputs that
+come and go, as a load does in the course of a day, are tried until their range is known, and then do not share the
+trial of a sensor.
 
 Where answers persist (`core.loops.pace`), all rows of a trial may have the same ones, and their errors prove little.
 There the correction stays only if its mean gain over at least `FEWEST_RUNS` runs of rows with the same answers is
 `SURE_RUNS` standard errors. A trial that has seen fewer ends without a verdict: the new place is usual, and no event
 names it.
-
-| array    | row            | meaning                                                                            |
-|----------|----------------|------------------------------------------------------------------------------------|
-| views    | OFFSET, FACTOR | a and b of the view in use: the corrected reading is a + b x                       |
-|          | NEW_OFFSET ... | those of the view on trial                                                         |
-| readings | SCORE_MEAN     | fading mean of the score, cut at +-`WATCHED_UP_TO`, over `SCORE_WINDOW` rows      |
-|          | SCORE_VARIANCE | its variance                                                                       |
-|          | USUAL_MEAN     | the mean at its last usual place: 0, until inputs have moved                       |
-|          | USUAL_VARIANCE | the variance there: 1, until inputs have moved                                     |
-|          | LOWEST_MEAN    | lowest and highest mean of all usual places so far: 0                              |
-|          | HIGHEST_MEAN   |                                                                                    |
-|          | LEAST_VARIANCE | least and most variance of them: 1                                                 |
-|          | MOST_VARIANCE  |                                                                                    |
-|          | SINCE_SUSPECT  | these four numbers of the places since the feature was suspect                     |
-|          | READ_MEAN      | mean of the raw reading in calm times, over `READING_MEMORY` rows                     |
-|          | READ_VARIANCE  | its variance                                                                       |
-|          | CALM_ROWS      | rows in both                                                                       |
-|          | NEW_ROWS       | rows since the feature was suspect                                                 |
-|          | NEW_MEAN       | mean of the raw reading in them                                                    |
-|          | NEW_SCATTER    | sum of their squared deviations                                                    |
-|          | CORRECTED_AT   | row of the stream at which the view in use was adopted, 0: never                   |
-| phase    |                | WATCHED, COLLECTING, ON_TRIAL or UNWATCHED                                         |
-| trial    | IS_ON, STARTED | whether there is a trial, and its first row                                        |
-|          | LOSS_AS_READ   | fading mean of the slow member's error by the view in use                          |
-|          | LOSS_MOVED     | and by the view on trial                                                           |
-|          | ANSWERS        | rows with labels in the trial                                                      |
-|          | RUN_ENDED      | 1: an answer has changed since the last row of the trial                           |
-|          | RUN_GAIN       | sum of LOSS_AS_READ minus LOSS_MOVED over the `RUN_ROWS` rows of the present run   |
-|          | RUNS, RUNS_GAIN| runs that have ended, mean of their mean gains, and sum of the squared deviations  |
-|          | RUNS_SCATTER   |                                                                                    |
 
 All features that are suspect at a time share one trial. Features of few values are not watched, nor are those that
 only rise or only fall, as elapsed time does: they leave every place.
@@ -49,7 +20,8 @@ only rise or only fall, as elapsed time does: they leave every place.
 import numpy as np
 
 from evolabel.engine.compile import inner, kernel
-from evolabel.stages.drift.arrays import (
+from evolabel.engine.values import MAX_VALUE
+from evolabel.stages.sensors.arrays import (
     ANSWERS,
     CALM_ROWS,
     COLLECTING,
@@ -73,8 +45,6 @@ from evolabel.stages.drift.arrays import (
     ON_TRIAL,
     READ_MEAN,
     READ_VARIANCE,
-    ROW_INDEPENDENT,
-    ROWS,
     RUN_ENDED,
     RUN_GAIN,
     RUN_ROWS,
@@ -85,24 +55,14 @@ from evolabel.stages.drift.arrays import (
     SCORE_VARIANCE,
     SENSOR_MOVED,
     SINCE_SUSPECT,
-    SLOW,
-    START_LOSS,
     STARTED,
-    UNWATCHED,
     USUAL_MEAN,
     USUAL_VARIANCE,
     WATCHED,
-    Members,
+    SensorState,
 )
-from evolabel.stages.drift.loops.linear import FURTHEST_VALUE
-from evolabel.stages.drift.loops.mixer import clipped
-from evolabel.stages.rules.arrays import State
-from evolabel.stages.rules.loops.antecedents import rule_memberships
-from evolabel.stages.rules.loops.consequents import answer, project
-from evolabel.stages.scaling.loops.scale import clipped_score, score_of
 from evolabel.typing import FloatArray
 
-FEWEST_KNOTS = 8  # distinct quantiles of a feature that is watched
 WATCHED_UP_TO = 8.0  # standard deviations at which a watched score is cut
 SCORE_WINDOW = 50.0  # rows
 SUSPECT_MEAN = 1.5  # distance of the mean score from its usual places
@@ -120,6 +80,7 @@ LEAST_BETTER = 0.95  # of the error as it is read, which that of the view on tri
 FEWEST_RUNS = 6.0  # of rows with the same answers, where answers persist
 SURE_RUNS = 3.5  # standard errors of the mean gain of the runs
 TRIAL_WINDOW = 50.0  # rows over which the errors of both views are averaged
+FIRST_LOSS = 0.25  # of an output of 0.5, before there is an answer
 _TINY = 1e-300
 
 
@@ -130,53 +91,33 @@ def uses_new_view(trial: FloatArray) -> bool:
 
 
 @inner
-def read_view(x: FloatArray, offset: int, members: Members, corrected: FloatArray, z: FloatArray) -> None:
-    """Fill `corrected` and z with readings and clipped scores of the raw row x by one view.
+def answering_view(trial: FloatArray) -> int:
+    """Return the row of `views` with the offsets of the view that answers, by the state of the `trial`."""
+    return NEW_OFFSET if uses_new_view(trial) else OFFSET
 
-    `offset` is the row of `views` that has its offsets.
-    """
-    knots, views = members.knots, members.arrays.views
+
+@inner
+def read_row(x: FloatArray, offset: int, views: FloatArray, corrected: FloatArray) -> None:
+    """Fill `corrected` with the raw row x as the view reads it whose offsets are in row `offset` of `views`."""
     for j in range(x.shape[0]):
         corrected[j] = views[offset, j] + views[offset + 1, j] * x[j]
-        z[j] = clipped_score(knots, j, corrected[j])
 
 
 @kernel
-def correct_rows(members: Members, X: FloatArray, out: FloatArray) -> None:
+def correct_rows(sensors: SensorState, X: FloatArray, out: FloatArray) -> None:
     """Fill `out` with the raw rows X as the view reads them that answers."""
-    offset = NEW_OFFSET if uses_new_view(members.arrays.trial) else OFFSET
+    offset = answering_view(sensors.arrays.trial)
     for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            out[i, j] = members.arrays.views[offset, j] + members.arrays.views[offset + 1, j] * X[i, j]
+        read_row(X[i], offset, sensors.arrays.views, out[i])
 
 
 @inner
-def read_row(x: FloatArray, state: State, members: Members, z: FloatArray) -> None:
-    """Fill z and x of `members` with the scaled and the corrected row x, by the view that answers.
+def compare_views(used: float, other: float, total: float, trial: FloatArray) -> None:
+    """Update the errors of both views by those of the present row, by the view in use and by the `other` one.
 
-    During a trial, `other` receives the outputs of the slow member by the other view.
+    They are sums of squared errors over its answers, whose confidence is `total`.
     """
-    new = uses_new_view(members.arrays.trial)
-    if members.arrays.trial[IS_ON] > 0.0:
-        work = state.work
-        read_view(x, OFFSET if new else NEW_OFFSET, members, members.x, z)
-        m = rule_memberships(z, state.rules, state.settings, work)
-        project(z, m, state.rules, work)
-        answer(m, state.rules, state.settings.penalty[1], work, members.other)
-    read_view(x, NEW_OFFSET if new else OFFSET, members, members.x, z)
-
-
-@inner
-def compare_views(y: FloatArray, confidence: FloatArray, members: Members) -> None:
-    """Update the errors of both views by the labels y of the present row."""
-    slow, other, total = 0.0, 0.0, 0.0
-    for b in range(y.shape[0]):
-        if confidence[b] > 0.0:
-            slow += confidence[b] * (clipped(members.F[SLOW, b]) - y[b]) ** 2
-            other += confidence[b] * (clipped(members.other[b]) - y[b]) ** 2
-            total += confidence[b]
-    trial = members.arrays.trial
-    as_read, moved = (other, slow) if uses_new_view(members.arrays.trial) else (slow, other)
+    as_read, moved = (other, used) if uses_new_view(trial) else (used, other)
     trial[LOSS_AS_READ] += (as_read / total - trial[LOSS_AS_READ]) / TRIAL_WINDOW
     trial[LOSS_MOVED] += (moved / total - trial[LOSS_MOVED]) / TRIAL_WINDOW
     trial[ANSWERS] += 1.0
@@ -200,20 +141,16 @@ def end_run(trial: FloatArray) -> None:
 
 
 @inner
-def has_runs(members: Members) -> bool:
-    """Return whether the trial has seen enough runs; where answers come as if at random, each row proves something."""
-    independent = members.arrays.time[ROW_INDEPENDENT] >= 1.0
-    return bool(independent or members.arrays.trial[RUNS] >= FEWEST_RUNS)
+def is_sure(trial: FloatArray) -> bool:
+    """Return whether the gain of the view on `trial` is beyond chance over the runs of answers that it has seen."""
+    error = np.sqrt(trial[RUNS_SCATTER] / (max(trial[RUNS], 2.0) - 1.0) / max(trial[RUNS], 1.0))
+    return bool(trial[RUNS] >= FEWEST_RUNS and trial[RUNS_GAIN] > SURE_RUNS * error)
 
 
 @inner
-def is_sure(members: Members) -> bool:
-    """Return whether the gain of the view on trial is beyond chance over runs, where answers persist."""
-    trial = members.arrays.trial
-    if members.arrays.time[ROW_INDEPENDENT] >= 1.0:
-        return True
-    error = np.sqrt(trial[RUNS_SCATTER] / (max(trial[RUNS], 2.0) - 1.0) / max(trial[RUNS], 1.0))
-    return bool(trial[RUNS] >= FEWEST_RUNS and trial[RUNS_GAIN] > SURE_RUNS * error)
+def is_over(trial: FloatArray, now: int) -> bool:
+    """Return whether the `trial` that is on has seen enough rows and answers at the row `now`."""
+    return bool(now - trial[STARTED] >= TRIAL_ROWS and trial[ANSWERS] >= TRIAL_ANSWERS)
 
 
 @inner
@@ -224,37 +161,34 @@ def widen(j: int, first: int, mean: float, variance: float, r: FloatArray) -> No
 
 
 @inner
-def end_trial(members: Members) -> None:
-    """Adopt the view on trial if it was better, else make the new place a usual one; fill `verdict` and `moved`.
+def end_trial(now: int, persists: bool, sensors: SensorState) -> None:
+    """Adopt the view on trial at the row `now` if it was better, else make the new place a usual one.
 
-    A trial that has not seen enough runs of answers has no verdict.
+    Fills `verdict` and `moved`. Where answers persist, `persists`, a trial that has not seen enough runs of them has no
+    verdict; where they come as if at random, each row proves something.
     """
-    trial, views, r, now = (
-        members.arrays.trial,
-        members.arrays.views,
-        members.arrays.readings,
-        members.arrays.clock[ROWS],
-    )
-    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ] and is_sure(members)
+    trial, views, r = sensors.arrays.trial, sensors.arrays.views, sensors.arrays.readings
+    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ] and (not persists or is_sure(trial))
+    proved = not persists or trial[RUNS] >= FEWEST_RUNS
     trial[IS_ON] = 0.0
     for j in range(r.shape[1]):
-        if members.arrays.phase[j] == ON_TRIAL:
-            members.arrays.phase[j] = WATCHED
-            members.moved[0, j], members.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
-            members.moved[2, j] = (r[NEW_MEAN, j] - r[READ_MEAN, j]) / np.sqrt(r[READ_VARIANCE, j] + _TINY)
-            members.moved[3, j] = r[READ_VARIANCE, j]
-            members.moved[4, j], members.moved[5, j] = views[OFFSET, j], views[FACTOR, j]
+        if sensors.arrays.phase[j] == ON_TRIAL:
+            sensors.arrays.phase[j] = WATCHED
+            sensors.moved[0, j], sensors.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
+            sensors.moved[2, j] = (r[NEW_MEAN, j] - r[READ_MEAN, j]) / np.sqrt(r[READ_VARIANCE, j] + _TINY)
+            sensors.moved[3, j] = r[READ_VARIANCE, j]
+            sensors.moved[4, j], sensors.moved[5, j] = views[OFFSET, j], views[FACTOR, j]
             if better:
                 views[OFFSET, j], views[FACTOR, j] = views[NEW_OFFSET, j], views[NEW_FACTOR, j]
                 r[SCORE_MEAN, j], r[SCORE_VARIANCE, j] = r[USUAL_MEAN, j], r[USUAL_VARIANCE, j]
                 r[CORRECTED_AT, j] = now
-                members.verdict[j] = SENSOR_MOVED
+                sensors.verdict[j] = SENSOR_MOVED
             else:
                 r[USUAL_MEAN, j], r[USUAL_VARIANCE, j] = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
                 widen(j, LOWEST_MEAN, r[SINCE_SUSPECT, j], r[SINCE_SUSPECT + 2, j], r)
                 widen(j, LOWEST_MEAN, r[SINCE_SUSPECT + 1, j], r[SINCE_SUSPECT + 3, j], r)
                 views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
-                members.verdict[j] = INPUTS_MOVED if has_runs(members) else NO_VERDICT
+                sensors.verdict[j] = INPUTS_MOVED if proved else NO_VERDICT
             r[READ_MEAN, j], r[READ_VARIANCE, j] = r[NEW_MEAN, j], r[NEW_SCATTER, j] / r[NEW_ROWS, j]
             r[CALM_ROWS, j] = min(r[CALM_ROWS, j], CALM_AFTER_TRIAL)
 
@@ -296,11 +230,11 @@ def forget_new(j: int, r: FloatArray) -> None:
 
 
 @inner
-def move_back(j: int, members: Members) -> None:
+def move_back(j: int, sensors: SensorState) -> None:
     """Set the view on trial of feature j so that it has its calm mean and spread again."""
-    r, views = members.arrays.readings, members.arrays.views
+    r, views = sensors.arrays.readings, sensors.arrays.views
     spread = np.sqrt(r[NEW_SCATTER, j] / r[NEW_ROWS, j]) + _TINY
-    factor = min(np.sqrt(r[READ_VARIANCE, j]) / spread, FURTHEST_VALUE)
+    factor = min(np.sqrt(r[READ_VARIANCE, j]) / spread, MAX_VALUE)
     if abs(np.log(factor + _TINY)) < PLAIN_SHIFT:
         factor = 1.0
     offset = r[READ_MEAN, j] - factor * r[NEW_MEAN, j]
@@ -309,12 +243,12 @@ def move_back(j: int, members: Members) -> None:
 
 
 @inner
-def collect(j: int, x: float, members: Members) -> None:
-    """Learn the raw value x of the suspect feature j; start the trial when its new mean and spread are known.
+def collect(j: int, x: float, now: int, sensors: SensorState) -> None:
+    """Learn the raw value x of the suspect feature j at the row `now`; start the trial when its new place is known.
 
     From then on a value further away than `WATCHED_UP_TO` deviations counts as one at that distance.
     """
-    r, now = members.arrays.readings, members.arrays.clock[ROWS]
+    r, trial = sensors.arrays.readings, sensors.arrays.trial
     e = x - r[NEW_MEAN, j]
     if r[NEW_ROWS, j] >= COLLECTED_ROWS and r[NEW_SCATTER, j] > 0.0:
         furthest = WATCHED_UP_TO * np.sqrt(r[NEW_SCATTER, j] / r[NEW_ROWS, j])
@@ -325,64 +259,38 @@ def collect(j: int, x: float, members: Members) -> None:
     r[NEW_SCATTER, j] += e * (x - r[NEW_MEAN, j])
     if r[NEW_ROWS, j] < COLLECTED_ROWS:
         return
-    collecting = members.arrays.phase[j] == COLLECTING
+    collecting = sensors.arrays.phase[j] == COLLECTING
     if collecting and r[NEW_SCATTER, j] <= STUCK * r[NEW_ROWS, j] * r[READ_VARIANCE, j]:
         forget_new(j, r)
         if not is_suspect(j, r):
-            members.arrays.phase[j] = WATCHED
+            sensors.arrays.phase[j] = WATCHED
         return
-    move_back(j, members)
+    move_back(j, sensors)
     if collecting:
-        members.arrays.phase[j] = ON_TRIAL
-        members.arrays.trial[IS_ON], members.arrays.trial[STARTED], members.arrays.trial[ANSWERS] = 1.0, now, 0.0
-        members.arrays.trial[LOSS_AS_READ], members.arrays.trial[LOSS_MOVED] = START_LOSS, START_LOSS
-        members.arrays.trial[RUN_ENDED:] = 0.0
+        sensors.arrays.phase[j] = ON_TRIAL
+        trial[IS_ON], trial[STARTED], trial[ANSWERS] = 1.0, now, 0.0
+        trial[LOSS_AS_READ], trial[LOSS_MOVED] = FIRST_LOSS, FIRST_LOSS
+        trial[RUN_ENDED:] = 0.0
 
 
 @inner
-def watch_feature(j: int, x: float, members: Members) -> None:
-    """Watch the raw value x of feature j."""
-    r, views = members.arrays.readings, members.arrays.views
-    score = score_of(members.knots, j, views[OFFSET, j] + views[FACTOR, j] * x)
+def watch_feature(j: int, x: float, score: float, now: int, sensors: SensorState) -> None:
+    """Watch the raw value x of feature j at the row `now`; `score` is that of its corrected value."""
+    r, views = sensors.arrays.readings, sensors.arrays.views
     e = min(max(score, -WATCHED_UP_TO), WATCHED_UP_TO) - r[SCORE_MEAN, j]
     step = 1.0 / SCORE_WINDOW
     r[SCORE_MEAN, j] += step * e
     r[SCORE_VARIANCE, j] = (1.0 - step) * (r[SCORE_VARIANCE, j] + step * e * e)
-    x = min(max(x, -FURTHEST_VALUE), FURTHEST_VALUE)
-    if members.arrays.phase[j] != WATCHED:
+    x = min(max(x, -MAX_VALUE), MAX_VALUE)
+    if sensors.arrays.phase[j] != WATCHED:
         widen(j, SINCE_SUSPECT, r[SCORE_MEAN, j], r[SCORE_VARIANCE, j], r)
-        collect(j, x, members)
+        collect(j, x, now, sensors)
     elif r[CALM_ROWS, j] >= COLLECTED_ROWS and is_suspect(j, r):
-        members.arrays.phase[j] = COLLECTING
+        sensors.arrays.phase[j] = COLLECTING
         forget_new(j, r)
         r[SINCE_SUSPECT : SINCE_SUSPECT + 2, j] = r[SCORE_MEAN, j]
         r[SINCE_SUSPECT + 2 : SINCE_SUSPECT + 4, j] = r[SCORE_VARIANCE, j]
     elif r[CALM_ROWS, j] < COLLECTED_ROWS or abs(r[SCORE_MEAN, j] - r[USUAL_MEAN, j]) <= CALM_UP_TO:
         learn_calm_reading(j, x, r)
-    if members.arrays.phase[j] != ON_TRIAL:
+    if sensors.arrays.phase[j] != ON_TRIAL:
         views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
-
-
-@inner
-def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_stream: bool, members: Members) -> bool:
-    """Learn the raw row x with its labels y; return whether a trial has ended.
-
-    In the initial batch, not `in_stream`, only the calm readings are learned.
-    """
-    ended = False
-    if members.arrays.trial[IS_ON] > 0.0:
-        compare_views(y, confidence, members)
-        if (
-            members.arrays.clock[ROWS] - members.arrays.trial[STARTED] >= TRIAL_ROWS
-            and members.arrays.trial[ANSWERS] >= TRIAL_ANSWERS
-        ):
-            end_trial(members)
-            ended = True
-    for j in range(x.shape[0]):
-        watched = members.knots.used[j] >= FEWEST_KNOTS and members.arrays.phase[j] != UNWATCHED
-        if watched and not np.isnan(x[j]):
-            if in_stream:
-                watch_feature(j, x[j], members)
-            else:
-                learn_calm_reading(j, min(max(x[j], -FURTHEST_VALUE), FURTHEST_VALUE), members.arrays.readings)
-    return ended
