@@ -55,11 +55,15 @@ class NewLabelExploration:
         self.at = 0
         self.changes = 0
         """How often the weights have changed other than with time and with what the model has learned."""
+        self._finished: tuple[FloatArray, bool] | None = None  # with the counts of answers it is about
 
     @property
     def finished(self) -> bool:
         """Whether every label has enough answers; it depends on the model alone, so that a file gives the same."""
-        return bool((self.model.n_answers >= _ENOUGH_ANSWERS).all())
+        n_answers = self.model.n_answers  # learning replaces the array
+        if self._finished is None or self._finished[0] is not n_answers:
+            self._finished = n_answers, bool((n_answers >= _ENOUGH_ANSWERS).all())
+        return self._finished[1]
 
     def weights(self, numbers: IntArray) -> FloatArray | None:
         """Exploration weights of the samples of these `numbers`, (n, K); None where every label is known."""

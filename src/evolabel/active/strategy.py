@@ -190,7 +190,9 @@ class QueryStrategy:
                 values = priorities.prioritise_labels(values, number, budget, drifting)
                 values = priorities.prioritise_doubts(values, outputs, self._unless_retired(self._to_confirm(model)))
             else:
-                values = priorities.prioritise_samples(values, number, budget, in_drift=bool(drifting.any()))
+                values = priorities.prioritise_samples(
+                    values, number, budget, in_drift=bool(np.count_nonzero(drifting))
+                )
         return ScoredRows(rows, outputs, scores, values)
 
     def _to_confirm(self, model: Model) -> BoolArray:
@@ -246,7 +248,7 @@ class QueryStrategy:
         labels = np.zeros(len(prediction), np.bool_)
         if mask is not None:
             labels = self._unless_retired(mask if self.bucket.per == "labels" else ~labels)
-        if not labels.any():
+        if mask is None or not np.count_nonzero(labels):
             return self._described(Query(x, prediction, labels, (), scores, 0, value))
         first = _asked_first(value, labels) if selector.takes_priorities else {}
         by_label = tuple(

@@ -327,6 +327,8 @@ class ClassifierInner:
         Texts that no feature stands for are returned beside it, and reported by a note. A row that is `Encoded` already
         has its values in the order of the features.
         """
+        if type(x) is np.ndarray and x.ndim == 1:
+            return self._validated(x[None])
         if isinstance(x, Encoded):
             if len(x.rows) != 1 or not is_checked_shape(x.rows, self.model.n_features):
                 raise DataError(

@@ -20,6 +20,8 @@ def describe_unfamiliar(
     `coding` has the names of the features, `unseen` the texts of the sample without a feature.
     """
     said = describe_outside(x, ranges, coding)
+    if coding is None and not unseen:
+        return tuple(said)
     said += [f"{column} = {text} was never seen" for _, column, text in unseen]
     if coding is not None and coding.is_coded:
         named = {column for _, column, _ in unseen}
@@ -32,8 +34,10 @@ def describe_unfamiliar(
 def describe_outside(x: FloatArray, ranges: FloatArray, coding: ColumnCoding | None) -> list[str]:
     """Return a text for each value of the raw sample `x`, (p,), far outside the `ranges` seen; names from `coding`."""
     j, said = _first_outside(x, ranges, 0), list[str]()
+    if j < 0:
+        return said
     elapsed = set() if coding is None else {time_feature_names(column)[-1] for column in coding.times}
-    names = [] if j < 0 else [f"x{i}" for i in range(len(x))] if coding is None else coding.feature_names
+    names = [f"x{i}" for i in range(len(x))] if coding is None else coding.feature_names
     while j >= 0:
         low, high = -ranges[0, 0, j], ranges[1, 0, j]
         if names[j] not in elapsed:  # time goes on

@@ -17,7 +17,7 @@ A stage that is switched off is absent. The first four learn row by row in one c
 two read final outputs and change none.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pkgutil import resolve_name
 from typing import Any
@@ -26,11 +26,19 @@ import numpy as np
 
 from evolabel._utils.interrupts import held
 from evolabel.core.rows import Batch, Rows
+from evolabel.core.sizes import check_rows
 from evolabel.core.stage import LearningStage, Stage, StagePart
-from evolabel.model.protocols import Model
+from evolabel.engine.compile import direct_by_profile
+from evolabel.model.loops.answer import answer_few
+from evolabel.model.protocols import FewAnswers, Model
 from evolabel.stages.own.stage import checked_prototypes, read_only
-from evolabel.stages.rules.weights import MANY_ROWS, weights_of_all
+from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_VARIANCES, Moments, VarianceTerms, weights_of_all
 from evolabel.typing import AnyArray, FloatArray, IntArray
+
+FillFew = Callable[[Any, FloatArray, FloatArray, Moments, FewAnswers], FloatArray]
+"""Fills answers to few rows by one call of a compiled loop, as `fill_few` does."""
+
+_answer_few: Any = direct_by_profile(answer_few)
 
 FURTHER: tuple[str, ...] = (
     # A further built-in stage, a class derived from `core.stage.OwnStage`: "evolabel.stages.FOLDER.stage:CLASS",
@@ -81,6 +89,40 @@ def refine(model: Model, rows: Rows, *, but: Stage | None = None) -> None:
                 stage.answer(rows)
         elif stage is not but:
             stage.answer(rows)
+
+
+def answer_few_rows(model: Model, X: FloatArray, W: FloatArray, moments: Moments | None, fill: FillFew) -> FewAnswers:
+    """Return what `model` answers to few raw rows `X`, after its warm-up, by one call of a compiled loop.
+
+    The bits of the outputs are those of `answer_stages`, if `W` is empty or holds the weights of the model. `moments`
+    are those of the quadratic forms t; None: no quadratic forms. `fill` makes the call, as `fill_few` does.
+    """
+    rules, n = model.trained(), len(X)
+    check_rows(X, rules.n_features)
+    C, terms = rules.n_rules, NO_VARIANCES
+    if moments is None:
+        moments = NO_MOMENTS
+    else:
+        terms = VarianceTerms(np.zeros((n, C)), np.zeros((n, C)), np.zeros((n, C)))
+    found = FewAnswers(np.empty((n, rules.n_labels)), np.empty((n, C)), np.empty((n, C)), terms)
+    read = fill(model, X, W, moments, found)
+    if model.own_stages or model.written.is_used:
+        rows = Rows(X, outputs=found.outputs)
+        rows.read = read
+        refine(model, rows, but=model.thresholds)
+        return found._replace(outputs=rows.outputs)
+    return found
+
+
+def fill_few(model: Model, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
+    """Fill `found` by the stages of `model` that have compiled loops; return the rows `X` with sensors corrected."""
+    assert model.scaler is not None
+    f, members, trees = found.outputs, model.drift.packed, model.thresholds
+    read = X if members is None else np.empty(X.shape)
+    scratch = np.empty(X.shape), np.empty(f.shape), np.empty((len(X), X.shape[1] + 1))
+    packed = model.trained().packed, members, None if trees is None else trees.packed, model.scaler.knots
+    _answer_few(*packed, W, moments, found.terms, scratch, X, read, f, found.psi, found.D)
+    return read
 
 
 def locate(model: Model, X: FloatArray) -> Rows:

@@ -73,8 +73,8 @@ class Model(EditedModel, Protocol):
     def answer(self, rows: Rows) -> Rows:
         """Answer `rows` by all stages that make outputs, and return them."""
 
-    def answer_few(self, X: FloatArray, W: FloatArray = ..., moments: Moments = ...) -> FewAnswers:
-        """Return the answers to few raw rows `X`, by the weights `W` unless they are empty, and their forms."""
+    def answer_few(self, X: FloatArray, W: FloatArray = ..., moments: Moments | None = ...) -> FewAnswers:
+        """Return the answers to few raw rows `X`, by the weights `W` unless they are empty, with forms by `moments`."""
 
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (K,)."""

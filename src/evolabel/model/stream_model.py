@@ -23,7 +23,6 @@ from evolabel.engine.values import count_answers, first_bad_sample
 from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
-from evolabel.model.few_rows import answer_few_rows
 from evolabel.model.loops.ranges import widen_ranges
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.seen_ranges import SEEN_ARRAYS, SeenArrays
@@ -42,7 +41,7 @@ from evolabel.stages.rules.kind import RuleKind
 from evolabel.stages.rules.label_rates import label_shares
 from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments
+from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.sensors.stage import Sensors
 from evolabel.stages.threshold_rules.stage import ThresholdRules
@@ -80,6 +79,7 @@ class StreamModel(SeenArrays):
     """
 
     rule_kind: ClassVar[RuleKind] = RuleKind()
+    _fill_few = staticmethod(pipeline.fill_few)
 
     def __init__(
         self,
@@ -188,6 +188,8 @@ class StreamModel(SeenArrays):
         """Return the outputs of eq. (2) for raw rows `X`; before the batch phase those of the rows so far."""
         if self.warm_up is not None:
             return self._first_outputs(self.warm_up, X)
+        if len(X) < MANY_ROWS:
+            return self.answer_few(X).outputs
         if len(X) <= CHUNK:
             return pipeline.answer_stages(self, Rows(X)).outputs
         chunks = (X[start : start + CHUNK] for start in range(0, len(X), CHUNK))
@@ -197,13 +199,12 @@ class StreamModel(SeenArrays):
         """Answer `rows` by all stages that make outputs, and return them; only once the batch phase has run."""
         return pipeline.answer_stages(self, rows)
 
-    def answer_few(self, X: FloatArray, W: FloatArray = NO_WEIGHTS, moments: Moments = NO_MOMENTS) -> FewAnswers:
-        """Return the answers to few raw rows `X`, after the warm-up, with what questions are scored by.
+    def answer_few(self, X: FloatArray, W: FloatArray = NO_WEIGHTS, moments: Moments | None = None) -> FewAnswers:
+        """Return the answers to few raw rows `X`, after the warm-up, by `pipeline.answer_few_rows`.
 
-        The bits of the outputs are those of `outputs`, if `W` is empty or holds the weights of the model. `moments` are
-        those of the quadratic forms t.
+        With `moments`, which are those of the quadratic forms t, they have what questions are scored by.
         """
-        return answer_few_rows(self, X, W, moments)
+        return pipeline.answer_few_rows(self, X, W, moments, self._fill_few)
 
     def calibrator(self) -> Calibration:
         """Return the calibration of the outputs: this model's, or during the warm-up that of the first rows."""

@@ -1,20 +1,30 @@
 """`PaperModel`: the stream model of the paper's formulas. Its rules are `PaperRules`, without drift beside them."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from evolabel.core.rows import Rows
+from evolabel.engine.compile import direct
 from evolabel.errors import StateError
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.stream_model import StreamModel
 from evolabel.model.warm_up import WarmUp
 from evolabel.paper.options import PaperOptions
 from evolabel.paper.rules.kind import PaperRuleKind
+from evolabel.paper.rules.loops.answer import paper_answer_few
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.stages.rules.kind import RuleKind
-from evolabel.stages.rules.weights import NO_MOMENTS, NO_WEIGHTS, Moments, VarianceTerms
+from evolabel.stages.rules.weights import Moments
 from evolabel.typing import FloatArray
+
+_answer_few = direct(paper_answer_few)
+
+
+def _fill_few(model: Any, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
+    """Fill `found` by the scaling and the rules of the paper's `model`; return the rows `X`."""
+    rules, scratch = model.rules, (np.empty(X.shape), np.empty((len(X), X.shape[1] + 1)))
+    _answer_few(rules.packed, rules.packed_paper, model.scaler.knots, W, moments, scratch, X, *found)
+    return X
 
 
 class PaperModel(StreamModel):
@@ -26,6 +36,7 @@ class PaperModel(StreamModel):
     options: PaperOptions
     rules: PaperRules | None
     rule_kind: ClassVar[RuleKind] = PaperRuleKind()
+    _fill_few = staticmethod(_fill_few)
 
     def trained(self) -> PaperRules:
         """Return the rule base; only to be called once the batch phase has run. StateError if weights diverged."""
@@ -48,12 +59,6 @@ class PaperModel(StreamModel):
 
     def _first_outputs(self, buffer: WarmUp, X: FloatArray) -> FloatArray:
         return super()._first_outputs(buffer, X) if self.answers_early else np.tile(buffer.priors(), (len(X), 1))
-
-    def answer_few(self, X: FloatArray, W: FloatArray = NO_WEIGHTS, moments: Moments = NO_MOMENTS) -> FewAnswers:
-        """Return the answers to few raw rows `X`, after the warm-up, with what questions are scored by."""
-        terms = VarianceTerms(*np.zeros((3, len(X), self.trained().n_rules)))
-        rows = self.answer(Rows(X, W=W, moments=moments, terms=terms))
-        return FewAnswers(rows.outputs, rows.psi, rows.D, terms)
 
     def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
         """Add labels mid-stream, up to `n_labels`; `absent`: the samples so far are known not to carry them."""

@@ -296,7 +296,7 @@ class Scorer:
             outputs = correction.of(outputs)
         sizes, columns, width = _layout(self._by_label, outputs.shape[1])
         explored = exploration if self._explores and exploration is not None else _NOT_GIVEN
-        table, total = np.empty((len(X), width)), M.total if len(M.M) else 1.0
+        table, total = np.empty((len(X), width)), 1.0 if moments is None else moments.total_of(M)
         _criterion_rows(outputs, psi, q, t, total, self._kinds, self._widths, explored, table)
         return outputs, ScoreTable(table, sizes, columns)
 

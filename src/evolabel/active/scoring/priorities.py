@@ -53,11 +53,12 @@ def prioritise_labels(values: FloatArray, first: int, budget: float, drifting: B
     `drifting`, (K,), whether a label is in a drift.
     """
     n, K = values.shape
-    if drifting.any() and not drifting.all():
+    if 0 < np.count_nonzero(drifting) < K:
         values = np.where(drifting, DRIFT_PRIORITY * values, values)
-    numbers = 2 * np.arange(first, first + n, dtype=np.uint64)
-    chosen = np.flatnonzero(_uniform(numbers) < PROBE_SHARE * budget * K)
-    if len(chosen):
+    numbers = np.arange(2 * first, 2 * (first + n), 2, dtype=np.uint64)
+    is_chosen = _uniform(numbers) < PROBE_SHARE * budget * K
+    if np.count_nonzero(is_chosen):
+        chosen = np.flatnonzero(is_chosen)
         labels = (_uniform(numbers[chosen] + np.uint64(1)) * K).astype(np.int64)
         values = values.copy()
         values[chosen, labels] = PROBE_SCORE
@@ -69,9 +70,9 @@ def prioritise_samples(values: FloatArray, first: int, budget: float, *, in_drif
 
     `first` is the number of the first row in the stream, `budget` the share of all samples that may be asked about.
     """
-    numbers = 2 * np.arange(first, first + len(values), dtype=np.uint64)
+    numbers = np.arange(2 * first, 2 * (first + len(values)), 2, dtype=np.uint64)
     chosen = _uniform(numbers) < (PROBE_SHARE_IN_DRIFT if in_drift else PROBE_SHARE) * budget
-    return np.where(chosen[:, None], PROBE_SCORE, values)
+    return np.where(chosen[:, None], PROBE_SCORE, values) if np.count_nonzero(chosen) else values
 
 
 def prioritise_doubts(values: FloatArray, outputs: FloatArray, doubted: BoolArray) -> FloatArray:
@@ -79,7 +80,7 @@ def prioritise_doubts(values: FloatArray, outputs: FloatArray, doubted: BoolArra
 
     These are sure `outputs`, (n, K), of labels that are `doubted`, (K,): their last answers contradict sure outputs.
     """
-    if not doubted.any():
+    if not np.count_nonzero(doubted):
         return values
     return np.where(doubted & _is_sure(outputs), np.maximum(values, CONFIRM_SCORE), values)
 
@@ -91,7 +92,7 @@ def labels_to_confirm(doubts: IntArray, pending: Iterable[Query]) -> BoolArray:
     latest question first. The first `LAST_PENDING` of them count: older ones may never be answered.
     """
     waiting = np.zeros(len(doubts), np.int64)
-    for query in islice(pending, LAST_PENDING) if doubts.any() else ():
+    for query in islice(pending, LAST_PENDING) if np.count_nonzero(doubts) else ():
         waiting[: len(query.labels)] += query.labels & _is_sure(query.prediction)
     return np.asarray(doubts > waiting)
 

@@ -75,6 +75,7 @@ class SecondMoments:
         self.n_seen = 0
         self._identities = np.empty(0, np.int64) if identities is None else identities
         self._moments = moments
+        self._total: float | None = None  # of `_moments`; None: not computed since they changed
 
     def update(self, model: Model, X: FloatArray) -> None:
         """Add the raw rows `X`, whether `model` learns them or not; does nothing during its warm-up."""
@@ -88,18 +89,27 @@ class SecondMoments:
         Z = model.scale(np.ascontiguousarray(X[first :: self.every]))
         if len(self._moments.M) != rules.n_rules + 1:
             raise misfit({"M": self._moments.M}, f"{rules.n_rules} rules")
+        self._total = None
         rules.loops.add_moments(Z, rules.memberships(Z)[0], float(self.every), self._moments)
 
     def match_rules(self, rules: RuleBase) -> None:
         """Adapt to `rules`: add new ones, drop removed ones, and add up those that were merged."""
         if not self._fits(rules):
-            self._moments, self._identities = self._arranged(rules), _identities(rules)
+            self._moments, self._identities, self._total = self._arranged(rules), _identities(rules), None
 
     def of(self, rules: RuleBase) -> Moments:
         """Return the moments slot by slot, as the `rules` are now; not to be written to."""
         if self._fits(rules):
             return self._moments
         return self._arranged(rules) if self._known(rules) else labelled_moments(rules)
+
+    def total_of(self, moments: Moments) -> float:
+        """Return the weight of all samples in `moments`, which `of` has returned."""
+        if moments is not self._moments:
+            return moments.total
+        if self._total is None:
+            self._total = moments.total
+        return self._total
 
     def _known(self, rules: RuleBase) -> bool:
         """Whether any samples with these features were added."""

@@ -18,6 +18,7 @@ from evolabel.stages.rules.loops.answer import copy_distances, copy_memberships,
 from evolabel.stages.rules.loops.answer_block import add_block, block_terms
 from evolabel.stages.rules.loops.consequents import add_global_output, add_rule_output, fill_regressor
 from evolabel.stages.rules.loops.second_moments import add_moment
+from evolabel.stages.scaling.loops.scale import Knots, scale_rows
 from evolabel.typing import FloatArray, IntArray
 
 
@@ -122,6 +123,31 @@ def paper_answer_rows(
     if not (formed or paper.settings.iterated):
         for i in range(out.shape[0]):
             add_global_output(V[i], rules.P[0], rules.pending_P[0], rules.n_pending[0], rules.G[0], work.t, out[i])
+
+
+@kernel
+def paper_answer_few(
+    state: State,
+    paper: PaperState,
+    knots: Knots,
+    W: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    scratch: tuple[FloatArray, FloatArray],
+    X: FloatArray,
+    f: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
+    terms: tuple[FloatArray, FloatArray, FloatArray],
+) -> None:
+    """Fill f, psi, D and the `terms` q, s and t for few raw rows X, scaled by `knots`, as `model.loops.answer` does.
+
+    `moments` are M, pending_M and n_pending, `scratch` Z and V.
+    """
+    M, pending_M, n_pending = moments
+    q, s, t = terms
+    Z, V = scratch
+    scale_rows(knots, X, Z)
+    paper_answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q, s, t, V)
 
 
 @inner
