@@ -187,7 +187,6 @@ def test_copies_have_locks_of_their_own(trained):
 
 def test_a_copy_that_is_fitted_anew_leaves_the_model_of_the_other(trained, stream):
     twin, model = copy.copy(trained), trained.inner.any_model
-    assert twin.inner.any_model is model
     held = trained.inner
     twin.fit(*stream)
     assert trained.inner.any_model is held.any_model is model

@@ -1,12 +1,14 @@
 """`SavedState`: the state of an object and of all that it refers to, which can be put back in place."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from evolabel._utils.interrupts import held
 
 _CONTAINERS = (dict, list, set, deque)
 _NO_STATE = (type, FunctionType, MethodType, ModuleType)
@@ -17,8 +19,9 @@ _VALUES = frozenset((int, float, bool, str, bytes, type(None), np.int64, np.floa
 class SavedState:
     """What `thing` and the objects, containers and arrays behind it hold now.
 
-    Tuples are followed, entries of sets and deques are not: they must not change. Putting it back keeps every object,
-    so that references to it stay valid.
+    Tuples are followed, entries of sets and deques are not: they must not change. Of an object whose class names in
+    `_changing` the attributes that learning changes, only these are followed. Putting it back keeps every object, so
+    that references to it stay valid.
     """
 
     def __init__(self, thing: Any) -> None:
@@ -40,7 +43,7 @@ class SavedState:
                 found = each if isinstance(each, _CONTAINERS) else _attributes(each)
                 if found is not None:
                     self._kept.append((found, found.copy()))
-                    rest.extend(found.values() if isinstance(found, dict) else found if kind is list else ())
+                    rest.extend(_behind(kind, found))
 
     def put_back(self) -> None:
         """Give every object, container and array the state that it had."""
@@ -55,14 +58,23 @@ class SavedState:
 
 
 @contextmanager
-def put_back_on(error: type[Exception], *things: Any) -> Iterator[None]:
-    """Put all `things` back into the state before the `with` block if it raises an `error`."""
+def put_back_on_error(*things: Any) -> Iterator[None]:
+    """Put all `things` back into the state before the `with` block if it raises any error, or ends by Ctrl-C."""
     saved = SavedState(things)
     try:
         yield
-    except error:
-        saved.put_back()
+    except BaseException:
+        with held():
+            saved.put_back()
         raise
+
+
+def _behind(kind: type, found: Any) -> Iterable[Any]:
+    """Return what has to be saved, too, behind `found`: a container, or the attributes of an object of this `kind`."""
+    if not isinstance(found, dict):
+        return found if kind is list else ()
+    changing = getattr(kind, "_changing", None)
+    return found.values() if changing is None else [found[name] for name in changing if name in found]
 
 
 def _attributes(thing: object) -> dict[str, Any] | None:

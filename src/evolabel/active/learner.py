@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from evolabel._utils.interrupts import deliver
-from evolabel._utils.rollback import put_back_on
+from evolabel._utils.rollback import put_back_on_error
 from evolabel._utils.text import first_names
 from evolabel._utils.validation import check_function, check_number, whole_number
 from evolabel.active.answers.annotators import AnnotatorPool
@@ -28,7 +28,7 @@ from evolabel.classifier.estimator import EvolvingFuzzyClassifier, OnEvent
 from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
-from evolabel.errors import DataError, DataTypeError, ParameterError, StageError, StateError
+from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import restart_alarms
 from evolabel.model.protocols import Model
@@ -269,7 +269,7 @@ class ActiveLearner:
             Number of rows counted, all of them before that row.
         """
         model = self._inner.model
-        with put_back_on(StageError, self) if model.own_stages else nullcontext():
+        with put_back_on_error(self) if model.own_stages else nullcontext():
             return self._next_query(model, X)
 
     def _next_query(self, model: Model, X: object) -> tuple[Query | None, int]:
@@ -543,7 +543,7 @@ class ActiveLearner:
         self._check_own(model, query)
         if is_empty(query.x):
             return  # neither counted nor learned
-        with put_back_on(StageError, self, query) if model.own_stages else nullcontext():
+        with put_back_on_error(self, query) if model.own_stages else nullcontext():
             self._count_and_learn(model, query, y, annotator)
 
     def _count_and_learn(self, model: Model, query: Query, y: object, annotator: str | Sequence[str] | None) -> None:

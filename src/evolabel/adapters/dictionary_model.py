@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evolabel._utils.rollback import put_back_on
+from evolabel._utils.rollback import put_back_on_error
 from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
 from evolabel.core.rows import Batch, Rows
-from evolabel.errors import StageError
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.protocols import Model
 from evolabel.model.warm_up import WarmUp
@@ -71,7 +70,7 @@ class DictionaryModel:
         weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
         self._check_growth(features, len(labels))
         model = self._model or self._create_model()
-        with put_back_on(StageError, self) if model.own_stages else nullcontext():
+        with put_back_on_error(self) if model.own_stages else nullcontext():
             sample = self._grow(model, sample, features, labels)
             if not np.isnan(sample).all():
                 self._learn(model, sample, targets, weights)

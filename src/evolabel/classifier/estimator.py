@@ -302,7 +302,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             The classifier itself.
         """
         self.inner.options()
-        fitted = copy.copy(self)
+        fitted = object.__new__(type(self))  # takes the columns of X, which count at the end
+        fitted.__dict__.update(self.__dict__)
         batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
         check_weighted_names(self.class_weight, targets)
         model = self.inner.new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
@@ -891,9 +892,10 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         return self._state.model.n_events if self._state.is_fitted else 0
 
     def __copy__(self) -> Self:
-        """A copy with the same model, and a lock of its own."""
+        """A copy with the same parameters, and a copy of the model, so that each of them learns alone."""
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, _state=copy.copy(self._state))
+        with self._lock:
+            made.__dict__.update(self.__dict__, _state=copy.deepcopy(self._state))
         return made
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -35,6 +35,7 @@ from evolabel.model.protocols import Model
 from evolabel.model.start.first_model import FEWEST_ROWS
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.own.stage import bytes_of
 from evolabel.stages.rules.memory_need import check_memory
 from evolabel.stages.rules.stage import moving_antecedents_by
 from evolabel.stages.scaling.stage import Scaler
@@ -203,15 +204,23 @@ class ClassifierInner:
 
     def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:
         """An untrained model of `n_features` and `n_labels`, which are classes if `exclusive`, with the options."""
-        self.check_memory(n_features, n_labels)
-        options = self.options()
-        kind: dict[str, Any] = {"exclusive": exclusive, "stages": prototypes(self.classifier.stages)}
+        options, stages = self.options(), prototypes(self.classifier.stages)
+        self.check_memory(n_features, n_labels, options, stages)
+        kind: dict[str, Any] = {"exclusive": exclusive, "stages": stages}
         return self.model_class(n_features, n_labels, options, feedback=ErrorFeedback(), **kind)
 
-    def check_memory(self, n_features: int, n_labels: int, options: Options | None = None) -> None:
-        """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory."""
+    def check_memory(
+        self, n_features: int, n_labels: int, options: Options | None = None, stages: Sequence[Any] | None = None
+    ) -> None:
+        """Raise OutOfMemoryError if a model of `n_features`, `n_labels` and `options` does not fit into memory.
+
+        It has these `stages`, by default those of the model, or those of the classifier where it has no model yet.
+        """
         need = self.model_class.rule_kind.memory_need
-        check_memory(n_features, n_labels, options or self.options(), need)
+        if stages is None:
+            own = self.state.model.own_stages if self.is_fitted else None
+            stages = prototypes(self.classifier.stages) if own is None else [stage.prototype for stage in own]
+        check_memory(n_features, n_labels, options or self.options(), need, bytes_of(stages, n_features, n_labels))
 
     def begin(self, model: StreamModel, columns: ColumnCoding | None, targets: Targets) -> None:
         """Make `model` the model of an unfitted classifier, with these `columns`, if they have names, and `targets`."""

@@ -10,11 +10,11 @@ from weakref import WeakSet
 import numpy as np
 
 from evolabel import errors
-from evolabel._utils.rollback import put_back_on
+from evolabel._utils.rollback import put_back_on_error
 from evolabel._utils.validation import check_number
 from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
-from evolabel.errors import StageError, StateError
+from evolabel.errors import StateError
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.decisions.class_weights import decide_weighted, weighted_thresholds
 from evolabel.typing import BoolArray, FloatArray
@@ -33,7 +33,7 @@ class RowDecisions(TypedDict):
 class ClassifierState:
     """The model of a classifier and the coding of its labels, both unset before the first rows, and its lock.
 
-    A shallow copy has the same model. Every copy has a lock of its own.
+    Every copy has a lock of its own.
     """
 
     model: StreamModel
@@ -80,16 +80,16 @@ class ClassifierState:
     def learn(self, batch: Batch) -> None:
         """Learn a checked `batch`; where new labels come in, the model grows first.
 
-        After a StageError the model is what it was, or there is none again.
+        With stages of a user, any error leaves the model as it was, or none again, and so does Ctrl-C.
         """
         if not self.model.own_stages:
             self._learn(batch)
             return
         targets, known = self.targets, self.model.n_labels
         try:
-            with put_back_on(StageError, self.model):
+            with put_back_on_error(self.model):
                 self._learn(batch)
-        except StageError:
+        except BaseException:
             if self.model.n_seen or self.model.warm_up is None:  # else this call has made it
                 self.targets = targets.first(known)
             else:

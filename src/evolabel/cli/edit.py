@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from evolabel import EvolvingFuzzyClassifier
+from evolabel.cli.model import load_model
 from evolabel.cli.output import print_message
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.errors import ParameterError
@@ -27,6 +27,7 @@ def edit(
     add: _Rules = (),
     lock: _Rules = (),
     out: Path | None = None,
+    stages: str = "",
     force: Force = False,
 ) -> None:
     """Add, change, move, rename, lock, merge or delete rules of a saved model.
@@ -64,13 +65,15 @@ def edit(
         Keep this rule as it is: it does not learn any more.
     out
         File to write; without it the model file itself is replaced.
+    stages
+        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
     force
         Replace that file if it exists.
     """
     check_overwriting([out], force=force)
     if not (undo or unlock or rename or change or merge or move or delete or add or lock):
         raise ParameterError("nothing to do; give at least one change, such as --add or --lock")
-    classifier = EvolvingFuzzyClassifier.load(model)
+    classifier = load_model(model, stages)
     book = classifier.rulebook
     undone = book.undo() if undo else None
     before = len(book.edits)

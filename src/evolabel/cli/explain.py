@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from evolabel import EvolvingFuzzyClassifier
-from evolabel.cli.model import Format, print_formatted, samples_for
+from evolabel.cli.model import Format, load_model, print_formatted, samples_for
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import default_data, split_names
 from evolabel.errors import DataError, ParameterError
@@ -17,6 +16,7 @@ def explain(
     labels: str = "",
     format: Format = "text",
     out: Path | None = None,
+    stages: str = "",
     force: Force = False,
 ) -> None:
     """Explain one prediction: the contribution of every feature to every label, and what would change the label.
@@ -46,11 +46,13 @@ def explain(
         text, markdown, html (a page) or json (every contribution).
     out
         File to write to, instead of the terminal.
+    stages
+        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
     force
         Replace that file if it exists.
     """
     check_overwriting([out], force=force)
-    classifier = EvolvingFuzzyClassifier.load(model)
+    classifier = load_model(model, stages)
     name = default_data() if data is None else data
     try:
         rows = samples_for(classifier, name, split_names(labels))

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.atomic_files import write_atomically
-from evolabel.cli.model import samples_for
+from evolabel.cli.model import load_model, samples_for
 from evolabel.cli.output import check_folder, print_message
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
@@ -15,7 +14,14 @@ _DOTS_PER_INCH = 150
 
 
 def figures(
-    model: Path, *, out: Path, data: str | None = None, labels: str = "", row: int | None = None, force: Force = False
+    model: Path,
+    *,
+    out: Path,
+    data: str | None = None,
+    labels: str = "",
+    row: int | None = None,
+    stages: str = "",
+    force: Force = False,
 ) -> None:
     """Draw a saved model: trees and edges of threshold rules, rule maps, membership functions, weights, life times.
 
@@ -41,11 +47,13 @@ def figures(
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
     row
         Index of a row of the data, the first is 0: its path through the trees of threshold rules is drawn.
+    stages
+        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
     force
         Replace the figures in that folder.
     """
     check_overwriting([out / "index.html"], force=force)
-    classifier = EvolvingFuzzyClassifier.load(model)
+    classifier = load_model(model, stages)
     samples = None if data is None else samples_for(classifier, data, split_names(labels)).dataset
     if row is not None and (samples is None or not 0 <= row < len(samples.X)):
         rows = "needs --data" if samples is None else f"is not allowed; {data} has rows 0 to {len(samples.X) - 1}"

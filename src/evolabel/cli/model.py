@@ -1,9 +1,11 @@
-"""Rows for a saved model, and text about it in all formats."""
+"""A saved model, rows for it, and text about it in all formats."""
 
+import sys
 from collections.abc import Callable
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Literal
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.output import print_or_write
@@ -17,6 +19,25 @@ if TYPE_CHECKING:
     from evolabel.explain.rules import RuleSet
 
 Format = Literal["text", "markdown", "html", "json"]
+
+
+def load_model(model: Path, stages: str = "") -> EvolvingFuzzyClassifier:
+    """Return the classifier in the file `model`, with the stages of a user that the function `stages` returns.
+
+    The function is named as module:function, and imported from the installed packages or the working folder.
+    """
+    return EvolvingFuzzyClassifier.load(model, stages=_stages_of(stages) if stages else ())
+
+
+def _stages_of(function: str) -> Any:
+    """Return what the `function`, module:function, returns; ParameterError if there is no such function."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return resolve_name(function)()
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        needed = "a function without arguments that returns a list of stages, as module:function"
+        raise ParameterError(f"--stages {function}: {error}; name {needed}") from None
 
 
 def samples_for(

@@ -10,7 +10,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.table_lines import csv_line
 from evolabel._utils.text import counted
 from evolabel.classifier.named_columns import describe_unseen
-from evolabel.cli.model import samples_for
+from evolabel.cli.model import load_model, samples_for
 from evolabel.cli.output import Unmarked, print_message, print_or_write
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
@@ -35,6 +35,7 @@ def predict(
     proba: bool = False,
     out: Path | None = None,
     unmarked: Unmarked = False,
+    stages: str = "",
     force: Force = False,
 ) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
@@ -69,11 +70,13 @@ def predict(
         File to write to, instead of the terminal.
     unmarked
         Write texts that a spreadsheet would compute, which begin with = + - @ or a tab, without an apostrophe.
+    stages
+        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
     force
         Replace that file if it exists.
     """
     check_overwriting([out], force=force)
-    classifier = EvolvingFuzzyClassifier.load(model)
+    classifier = load_model(model, stages)
     kept = split_names(keep)
     if taken := [name for name in kept if name in (_ROW, _UNFAMILIAR, *_answer_names(classifier))]:
         raise ParameterError(f"--keep {taken[0]}: the answers have a column of this name; leave it out")

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.validation import check_number
-from evolabel.cli.model import Format, print_formatted, samples_for
+from evolabel.cli.model import Format, load_model, print_formatted, samples_for
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
@@ -20,6 +19,7 @@ def rules(
     data: str | None = None,
     labels: str = "",
     out: Path | None = None,
+    stages: str = "",
     force: Force = False,
 ) -> None:
     """Print the rules of a saved model: IF some features have these values, THEN these labels are likely.
@@ -56,11 +56,13 @@ def rules(
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
     out
         File to write to, instead of the terminal.
+    stages
+        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
     force
         Replace that file if it exists.
     """
     check_overwriting([out], force=force)
-    classifier = EvolvingFuzzyClassifier.load(model)
+    classifier = load_model(model, stages)
     if top is not None:
         check_number("top", top, 1, whole=True)
     names = list(classifier.label_names_)

@@ -61,6 +61,9 @@ class Batch(NamedTuple):
 class Rows:
     """Rows on their way through the stages: each stage reads what earlier ones have written.
 
+    A stage of a user gets `X`, `Y`, `weights`, `confidences`, `read` and `episode`, which it cannot write, `outputs`,
+    `n_rows` and `n_seen`. `Z`, `psi`, `D`, `W`, `moments` and `terms` are empty there, `drifts_ended` is None.
+
     Parameters
     ----------
     X : array (n, p)
@@ -68,7 +71,7 @@ class Rows:
     Y, weights, confidences : array
         As in a `Batch`; empty where the rows are only answered.
     outputs : array (n, K)
-        Receives the outputs.
+        Receives the outputs; a stage finds those of the stages in front of it.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar, get_args, get_type_hints
 import numpy as np
 
 from evolabel.core.array_checks import LARGEST, MOST, Expected
+from evolabel.errors import DataTypeError
 from evolabel.typing import AnyArray, Arrays, IntArray
 
 T = TypeVar("T")
@@ -101,7 +102,7 @@ class Schema(Generic[T]):
         for name, hint in get_type_hints(kind, include_extras=True).items():
             if len(annotated := get_args(hint)) == 2 and isinstance(annotated[1], Declaration):
                 self.declarations[name] = annotated[1]
-                self.dtypes[name] = get_args(get_args(annotated[0])[1])[0]
+                self.dtypes[name] = _dtype_in(annotated[0], f"field {name!r} of {kind.__name__}")
 
     @property
     def stored(self) -> tuple[str, ...]:
@@ -208,6 +209,17 @@ class Schema(Generic[T]):
         if made.size and not (isinstance(start, float) and start == 0.0):
             made[...] = start(sizes) if callable(start) else start
         return made
+
+
+def _dtype_in(hint: object, field: str) -> type:
+    """Return the type of the elements in `hint`, such as `FloatArray`; DataTypeError, which names `field`, if none."""
+    found = get_args(get_args(hint)[-1])[:1] if get_args(hint) else ()
+    if not found or not isinstance(found[0], type) or not issubclass(found[0], np.generic):
+        raise DataTypeError(
+            f"{field} is annotated with {hint}, which has no type of elements; "
+            "use FloatArray, IntArray or BoolArray of evolabel.typing"
+        )
+    return found[0]
 
 
 def stream_sizes(n_features: int, n_labels: int, **others: int) -> dict[str, int]:

@@ -67,6 +67,11 @@ class LearningStage(Stage, Protocol):
         """Return what adds up exactly over parts of `rows`; None: they are learned afterwards, in the order of time."""
 
 
+def parameters_of(stage: object) -> dict[str, Any]:
+    """Return the attributes of `stage` that are parameters of its `__init__`, by name."""
+    return {name: vars(stage)[name] for name in signature(type(stage)).parameters if name in vars(stage)}
+
+
 class WrongOutputs(DataError):
     """Outputs that a stage has left are not finite, or have another shape."""
 
@@ -146,6 +151,7 @@ class OwnStage(Answering):
     ['mean_error']
     """
 
+    _changing: ClassVar = ("arrays",)  # all that learning changes; an error puts it back
     name: str = ""
     schema: ClassVar[Schema[Any]]
     sizes: Mapping[str, int] = {}
@@ -155,8 +161,8 @@ class OwnStage(Answering):
     is_exclusive: bool = False
 
     def __repr__(self) -> str:
-        given = {name: vars(self)[name] for name in signature(type(self)).parameters if name in vars(self)}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        given = ", ".join(f"{name}={value!r}" for name, value in parameters_of(self).items())
+        return f"{type(self).__name__}({given})"
 
     @property
     def rows_at_once(self) -> int:

@@ -22,6 +22,7 @@ from evolabel.model.pipeline import merge_own
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
+from evolabel.stages.own.stage import Facts, difference_of
 from evolabel.stages.rules.arrays import RULES, SEEN, Settings
 from evolabel.stages.rules.label_rates import blend
 from evolabel.stages.rules.loops.antecedents import derive_inverse_variance, pool_moments
@@ -66,8 +67,7 @@ def merge(
     _check_same_kind(mine.trained(), theirs.trained())
     if (mine.thresholds is None) != (theirs.thresholds is None):
         raise DataError("the classifiers differ in threshold_rules; merge only classifiers with the same parameters")
-    if [stage.described() for stage in mine.own_stages] != [stage.described() for stage in theirs.own_stages]:
-        raise DataError("the classifiers differ in stages; merge only classifiers with the same ones")
+    _check_same_stages(*([stage.facts() for stage in model.own_stages] for model in (mine, theirs)))
     if mine.options.rule_of_decisions != theirs.options.rule_of_decisions:
         raise DataError("the classifiers differ in what they optimise; merge only classifiers with the same parameters")
     united = copy.deepcopy(mine)
@@ -172,6 +172,16 @@ def _check_same_kind(mine: RuleBase, theirs: RuleBase) -> None:
     if differ:
         names = ", ".join(differ)
         raise DataError(f"the classifiers differ in kind ({names}); merge only classifiers with the same parameters")
+
+
+def _check_same_stages(mine: list[Facts], theirs: list[Facts]) -> None:
+    """Raise DataError unless the own stages of both sides have the same names, arrays and parameters."""
+    differ = "the classifiers differ in stages"
+    if [stage["name"] for stage in mine] != [stage["name"] for stage in theirs]:
+        raise DataError(f"{differ}; merge only classifiers with the same ones")
+    if difference := difference_of(mine, theirs):
+        name, what, one, other = difference
+        raise DataError(f"{differ}: the {what} of {name!r} are {one} and {other}; merge only classifiers with the same")
 
 
 def place_labels(drift: NoDrift, n_labels: int, columns: list[int]) -> None:

@@ -226,7 +226,8 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
         return
     drift, log = model.drift, model.trained()
     rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs)
-    rows.read, rows.n_rows, rows.n_seen, rows.episode = batch.read, drift.n_rows, log.n_seen - behind, drift.episode
+    rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
+    rows.n_rows = None if drift.n_rows is None else drift.n_rows - behind
     if model.written.is_used:
         rows.Y = model.written.unanswered(rows)
     for stage in stages:

@@ -73,7 +73,7 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
         "local_ridge": model.local_ridge.hex() if model.rules is not None else None,
     }
     if model.own_stages:
-        facts["stages"] = [stage.described() for stage in model.own_stages]
+        facts["stages"] = [stage.facts() for stage in model.own_stages]
     if model.warm_up is not None:
         buffer = model.warm_up
         facts["warm_up"] = {name: getattr(buffer, name) for name in ("filled", "n_seen", "passed", "in_order")}

@@ -5,9 +5,11 @@ the right shape. While it runs, arrays of other stages cannot be written. The ca
 """
 
 import copy
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from hashlib import sha256
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,13 +18,17 @@ from evolabel.core.array_checks import check_arrays, inside
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
-from evolabel.core.stage import MANY, StagePart, Sums, WrongOutputs, checked_outputs
+from evolabel.core.stage import MANY, StagePart, Sums, WrongOutputs, checked_outputs, parameters_of
 from evolabel.errors import DataError, ParameterError, StageError
 from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
+
+Facts = dict[str, Any]
+"""What a file states of a stage: its name, and by name the arrays and parameters."""
 
 _METHODS = ("answer", "learn")
 # Names of built-in stages.
 _TAKEN = ("sensors", "scaling", "rules", "drift", "threshold_rules", "written_rules", "calibration", "decisions")
+_LONGEST = 200  # characters of a parameter that a file states in full
 
 
 class CheckedStage:
@@ -37,6 +43,8 @@ class CheckedStage:
     exclusive : bool
         Whether the labels are classes, of which one is true.
     """
+
+    _changing: ClassVar = ("stage",)
 
     def __init__(self, prototype: Any, n_features: int, n_labels: int, *, exclusive: bool) -> None:
         self.prototype, self.stage = copy.deepcopy(prototype), copy.deepcopy(prototype)
@@ -133,13 +141,13 @@ class CheckedStage:
         self.stage.arrays, self.stage.n_features, self.stage.n_labels = arrays, n_features, n_labels
 
     def _sizes(self, n_features: int, n_labels: int) -> dict[str, int]:
-        return stream_sizes(n_features, n_labels, **getattr(self.prototype, "sizes", {}))
+        return _sizes_of(self.prototype, n_features, n_labels)
 
     # ------------------------------------------------------------------ files
 
-    def described(self) -> dict[str, Any]:
-        """Return name and arrays of the stage as a file has them: what a stage that is given must agree with."""
-        return {"name": self.name, "arrays": described_arrays(self.prototype)}
+    def facts(self) -> Facts:
+        """Return what a file states of the stage: what one that is given, or merged, must agree with."""
+        return facts_of(self.prototype)
 
     def restore(self, arrays: Arrays) -> None:
         """Set the arrays to copies of stored ones; DataError if they are not those of such a stage."""
@@ -184,42 +192,96 @@ def checked_prototypes(built_in: Sequence[Any], stages: object) -> tuple[Any, ..
 
 def _check_axes(stage: Any, about: str) -> None:
     """Raise ParameterError, which begins with `about`, for axes without a length and start values out of range."""
-    known = {*stream_sizes(1, 1), *getattr(stage, "sizes", {})}
-    sizes = stream_sizes(1, 1, **getattr(stage, "sizes", {}))
+    sizes = _sizes_of(stage, 1, 1)
+    for name in getattr(stage.schema.kind, "_fields", ()):
+        if name not in stage.schema.declarations:
+            raise ParameterError(f"{about}: field {name!r} of its schema is not declared; annotate it with array(...)")
     for name, declared in stage.schema.declarations.items():
         for axis in declared.axes:
-            if isinstance(axis, str) and axis not in known:
+            if isinstance(axis, str) and axis not in sizes:
                 raise ParameterError(f"{about}: axis {axis!r} of {name!r} has no length; add it to `sizes`")
     try:
         check_arrays(stage.schema.arrays_of(stage.schema.allocate(sizes)), stage.schema.expected(sizes))
     except (DataError, TypeError, ValueError, MemoryError) as error:
-        raise ParameterError(f"{about}: its arrays cannot be made: {error}; declare all fields by `array`") from None
+        raise ParameterError(
+            f"{about}: its arrays cannot be made: {error}; change their axes or start values"
+        ) from None
 
 
-def described_arrays(stage: Any) -> dict[str, list[Any]]:
-    """Return type and axes of each stored array of `stage`, by name, as JSON holds them."""
+def _sizes_of(stage: Any, n_features: int, n_labels: int) -> dict[str, int]:
+    """Return the lengths of all axes of the arrays of `stage`, for rows and labels of these widths."""
+    return stream_sizes(n_features, n_labels, **getattr(stage, "sizes", {}))
+
+
+def bytes_of(stages: Iterable[Any], n_features: int, n_labels: int) -> int:
+    """Return the bytes that the arrays of `stages` take for rows and labels of these widths."""
+    return sum(int(stage.schema.n_bytes(_sizes_of(stage, n_features, n_labels))) for stage in stages)
+
+
+# ---------------------------------------------------------------------- what a file states of a stage
+
+
+def facts_of(stage: Any) -> Facts:
+    """Return the name of `stage`, type and axes of each stored array, and its parameters, as JSON holds them.
+
+    A parameter is compared as a text; one that is not made of numbers and texts, such as a function, is left out.
+    """
     schema, sizes = stage.schema, getattr(stage, "sizes", {})
-    return {
+    arrays = {
         name: [np.dtype(schema.dtypes[name]).name, *(sizes.get(axis, axis) for axis in schema.declarations[name].axes)]
         for name in schema.stored
     }
+    texts = {name: _text_of(value) for name, value in parameters_of(stage).items()}
+    parameters = {name: text for name, text in texts.items() if text is not None}
+    return {"name": stage.name, "arrays": arrays, "parameters": parameters}
 
 
-def check_given(described: object, prototypes: Iterable[Any]) -> None:
-    """Raise DataError unless the stages that a file has `described` are the `prototypes`, which load was given."""
-    if not isinstance(described, list):
-        raise DataError(f"its stages are {described!r}, expected a list")
-    stored = [each for each in described if isinstance(each, dict)]
-    found = {str(each.get("name")): each.get("arrays") for each in stored}
-    given = {stage.name: described_arrays(stage) for stage in prototypes}
-    if [*found] != [*given]:
-        names, passed = (", ".join(map(repr, each)) or "none" for each in (found, given))
+def _text_of(value: object) -> str | None:
+    """Return `value` as a text, a checksum in place of a long one; None unless it is made of numbers and texts."""
+    try:
+        text = json.dumps(value, sort_keys=True, default=_plain)
+    except (TypeError, ValueError):
+        return None
+    return (
+        text if len(text) <= _LONGEST else f"{len(text):,} characters of checksum {sha256(text.encode()).hexdigest()}"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return an array or number of numpy as Python has it."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufU":
+        return value.tolist()
+    raise TypeError
+
+
+def check_given(facts: object, prototypes: Iterable[Any]) -> None:
+    """Raise DataError unless the stages that a file has `facts` of are the `prototypes`, which load was given."""
+    if not isinstance(facts, list):
+        raise DataError(f"its stages are {facts!r}, expected a list")
+    stored = [each for each in facts if isinstance(each, dict)]
+    given = [facts_of(stage) for stage in prototypes]
+    found, passed = ([str(each.get("name")) for each in part] for part in (stored, given))
+    if found != passed:
+        names, others = (", ".join(map(repr, each)) or "none" for each in (found, passed))
         raise DataError(
-            f"it has the stages {names}, and load was given {passed}; pass stages=[...] as when it was saved"
+            f"it has the stages {names}, and load was given {others}; pass stages=[...] as when it was saved, to a "
+            "command --stages module:function; the service has no models with stages of users"
         )
-    for name, arrays in found.items():
-        if arrays != given[name]:
-            raise DataError(f"the arrays of stage {name!r} in it are {arrays}, those of the one given {given[name]}")
+    if difference := difference_of(stored, given):
+        name, what, saved, other = difference
+        raise DataError(
+            f"the {what} of stage {name!r} in it are {saved}, those of the one given {other}; "
+            "pass it as when it was saved"
+        )
+
+
+def difference_of(stages: Sequence[Facts], others: Sequence[Facts]) -> tuple[str, str, Any, Any] | None:
+    """Return the first difference between `stages` and `others` of the same names: its name, what differs, and both."""
+    for one, other in zip(stages, others, strict=True):
+        for what in ("arrays", "parameters"):
+            if (saved := one.get(what)) != other[what]:
+                return other["name"], what, saved, other[what]
+    return None
 
 
 def _read_only(array: AnyArray) -> Any:

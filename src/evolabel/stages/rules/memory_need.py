@@ -24,25 +24,32 @@ def memory_need(n_features: int, n_labels: int, options: Options, rules: int) ->
     return RULE_ARRAYS.n_bytes(rule_sizes(rules, n_features, n_labels), rule_switches(settings))
 
 
-def check_memory(n_features: int, n_labels: int, options: Options, need_of: Need = memory_need) -> None:
+def check_memory(
+    n_features: int, n_labels: int, options: Options, need_of: Need = memory_need, of_stages: int = 0
+) -> None:
     """Raise OutOfMemoryError if the first arrays of a model of `n_features`, `n_labels` and `options` do not fit.
 
-    These have slots for `max_rules` rules, for 32 if it is larger, and take what `need_of` returns; nothing is raised
-    where the system does not show the memory available.
+    These have slots for `max_rules` rules, for 32 if it is larger, and take what `need_of` returns; arrays of stages of
+    a user take the bytes `of_stages`. Nothing is raised where the system does not show the memory available.
     """
     if n_features == 0 or n_labels == 0:
         return
+
+    def need_for(rules: int) -> int:
+        return of_stages + need_of(n_features, n_labels, options, rules)
+
     rules = min(FIRST_CAPACITY, int(options.max_rules))
-    need = need_of(n_features, n_labels, options, rules)
+    need = need_for(rules)
     available = memory_available() if need > _ALWAYS_FITS else None
     if available is None or need <= available:
         return
-    fits = (r for r in range(rules - 1, 0, -1) if need_of(n_features, n_labels, options, r) <= available)
+    fits = (r for r in range(rules - 1, 0, -1) if need_for(r) <= available)
     fitting = next(fits, None)
     way = "fewer features" if fitting is None else f"max_rules={fitting} or fewer features"
-    per_rule = need - need_of(n_features, n_labels, options, rules - 1)
+    per_rule = need - need_for(rules - 1)
+    own = f", {of_stages / GIB:.3g} GiB of them for its stages" if of_stages else ""
     raise OutOfMemoryError(
         f"{n_features} features and {n_labels} labels need {need / GIB:.3g} GiB for {rules} rules "
-        f"(max_rules={options.max_rules}, {per_rule / GIB:.3g} GiB per rule), {available / GIB:.3g} GiB are available; "
-        f"use {way}"
+        f"(max_rules={options.max_rules}, {per_rule / GIB:.3g} GiB per rule){own}, "
+        f"{available / GIB:.3g} GiB are available; use {way}"
     )
