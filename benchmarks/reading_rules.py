@@ -82,7 +82,9 @@ def pump() -> EvolvingFuzzyClassifier:
 def pump_rules() -> str:
     rules = pump().rules_
     chosen = sorted(rules, key=lambda rule: -rule.support)[:PUMP_REGIONS]
-    return "\n\n".join([summary(rules), *(found.text for found in rules.thresholds), *(rule.text for rule in chosen)])
+    return "\n\n".join(
+        [summary(rules), *(found.text for found in rules.threshold_rules), *(rule.text for rule in chosen)]
+    )
 
 
 def pump_explained() -> str:

@@ -8,24 +8,12 @@ from evolabel.model.stream_model import StreamModel
 from evolabel.paper import PaperClassifier
 from evolabel.paper.model import PaperModel
 from evolabel.paper.options import PaperOptions
+from evolabel.persistence.schemas import PAPER_PARAMETERS
 
 ABSENT = {"follow_drift": False, "threshold_rules": False}  # of the paper's classifier
-_OF_PAPER = {
-    "merging": "room",
-    "consistency": "output",
-    "alpha": 0.0,
-    "beta": 0.0,
-    "coupling": "signed_laplacian",
-    "prox_steps": 1,
-    "rls": True,
-    "lipschitz": "safe",
-    "parent": "global",
-    "covariance": "diag",
-    "space": "input",
-    "label_weight": 1.0,
-    "novelty": "deviation",
+PLAIN = {
+    field.name: PAPER_PARAMETERS.get(field.name, getattr(Options, field.name, None)) for field in fields(PaperOptions)
 }
-PLAIN = {field.name: _OF_PAPER.get(field.name, getattr(Options, field.name, None)) for field in fields(PaperOptions)}
 """All parameters of the paper's classifier, with the values that the default one has."""
 PAPER_PROFILE = {field.name: field.default for field in fields(PaperOptions) if field.default != PLAIN[field.name]}
 

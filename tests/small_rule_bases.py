@@ -7,7 +7,7 @@ from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.stages.rules.arrays import NEXT_IDENTITY
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.kind import rule_settings
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.streams import DriftingStream
 
@@ -16,7 +16,7 @@ NOTHING, NO_ROWS = np.empty(0), np.empty((0, 0))  # weights and confidences that
 
 def make_settings(p, **changes):
     """The default options of rules without members beside them, with a ridge of 20 and room for five rules."""
-    settings = kernel_settings(Options(max_rules=5, follow_drift=False), p, np.ones(p), ridge=20.0)
+    settings = rule_settings(Options(max_rules=5, follow_drift=False), p, np.ones(p), ridge=20.0)
     return settings._replace(**changes)
 
 

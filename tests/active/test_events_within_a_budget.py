@@ -83,7 +83,7 @@ def test_answers_that_are_chosen_are_not_compared_with_those_of_all_rows():
     classifier = EvolvingFuzzyClassifier().fit(X[:300], Y[:300]).partial_fit(X[300:800], Y[300:800])
     model = classifier.inner.model
     assert model.drift.arrays.alarms[..., CALM_COUNT].min() > 400.0
-    assert model.thresholds.arrays.alarms[:, CALM_COUNT].min() > 400.0
+    assert model.trees.arrays.alarms[:, CALM_COUNT].min() > 400.0
     learner = ActiveLearner(classifier, 0.5, "labels")
     n_answers = 0
     for x, y in zip(X[800:], Y[800:], strict=True):
@@ -92,7 +92,7 @@ def test_answers_that_are_chosen_are_not_compared_with_those_of_all_rows():
         n_answers += query.asked
     assert 0 < n_answers < 100
     assert model.drift.arrays.alarms[..., CALM_COUNT].max() <= n_answers
-    assert model.thresholds.arrays.alarms[:, CALM_COUNT].max() <= n_answers
+    assert model.trees.arrays.alarms[:, CALM_COUNT].max() <= n_answers
 
 
 def test_shifts_of_an_active_learner_have_rows_of_the_stream():

@@ -18,7 +18,7 @@ def conjunction():
     X = np.random.default_rng(0).random((2600, 6))
     Y = ((X[:, 1] > 0.6) & (X[:, 4] < 0.5)).astype(float)[:, None]
     clf = EvolvingFuzzyClassifier().partial_fit(X[:2000], Y[:2000])
-    assert clf.inner.any_model.thresholds.is_used
+    assert clf.inner.any_model.trees.is_used
     return X, Y, clf
 
 
@@ -44,7 +44,7 @@ def test_labels_that_threshold_rules_have_settled_are_not_ambiguous(conjunction)
     """Where the members alone doubt, and the trees do not, the score is small."""
     X, _, clf = conjunction
     rows, members = X[2000:], copy.deepcopy(clf)
-    members.inner.any_model.thresholds.arrays.gate[:] = 0.0
+    members.inner.any_model.trees.arrays.gate[:] = 0.0
     doubted = np.abs(members.decision_function(rows)[:, 0] - 0.5) < 0.2
     assert doubted.sum() > 20
     learner = ActiveLearner(copy.deepcopy(clf), 0.1, "labels", criteria=Ambiguity())

@@ -62,7 +62,7 @@ def test_a_written_rule_leaves_labels_alone_that_it_does_not_mention(steps):
 
 def test_edit_returns_the_number_of_the_rule_that_has_the_form(steps):
     book = steps.rulebook
-    threshold_rule = steps.rules_.thresholds[0].rules[0].number
+    threshold_rule = steps.rules_.threshold_rules[0].rules[0].number
     new = book.edit(threshold_rule, "IF x0 BELOW -0.4 THEN label0 LIKELY")
     assert [rule.number for rule in steps.rules_.written] == [new]
     assert str(book.edits[-1]).startswith(f"sample 1500: rule {new} was added by hand in front of rule")
@@ -74,7 +74,7 @@ def test_edit_returns_the_number_of_the_rule_that_has_the_form(steps):
 def test_an_unknown_number_lists_the_rules_of_all_kinds(steps):
     book = steps.rulebook
     written = book.add("IF x0 BELOW -0.4 THEN label0 LIKELY")
-    found = [rule.number for rule in steps.rules_.thresholds[0].rules]
+    found = [rule.number for rule in steps.rules_.threshold_rules[0].rules]
     for call in (
         book.delete,
         book.lock,

@@ -14,8 +14,7 @@ from evolabel.core.options import Options
 from evolabel.errors import EvolabelError, OutOfMemoryError
 from evolabel.paper.options import PaperOptions
 from evolabel.stages.rules.arrays import allocate
-from evolabel.stages.rules.memory_need import memory_need
-from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.kind import RuleKind, rule_settings
 
 GIB = 2**30
 
@@ -34,9 +33,9 @@ def wide(rows, features=5000):
 
 @pytest.mark.parametrize("options", [Options(), PaperOptions(space="input"), Options(max_rules=7)])
 def test_the_need_is_what_is_allocated(options):
-    settings = kernel_settings(options, 12, np.ones(12), 1.0)
+    settings = rule_settings(options, 12, np.ones(12), 1.0)
     arrays = allocate(7, 12, 3, settings)
-    assert memory_need(12, 3, options, 7) == sum(array.nbytes for array in arrays)
+    assert RuleKind().memory_need(12, 3, options, 7) == sum(array.nbytes for array in arrays)
 
 
 @pytest.mark.usefixtures("small_computer")

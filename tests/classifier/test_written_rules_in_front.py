@@ -142,14 +142,14 @@ def test_a_rule_that_is_worse_beyond_doubt_has_no_say_and_an_event_says_so():
 def test_the_tree_learns_rows_again_where_a_rule_has_no_say():
     """And does not where it has: no row of the label in the box of the rule is in the ring."""
     clf, _ = contradicted()
-    arrays = clf.inner.any_model.thresholds.arrays
+    arrays = clf.inner.any_model.trees.arrays
     used = arrays.rows >= 0
     learned = used & (arrays.weights[:, 1] > 0.0)
     assert (arrays.X[learned, 2] > 0.5).any()
     kept = fitted()
     kept.rulebook.add("IF noise ABOVE 0.5 THEN jam 100%")
     kept.partial_fit(*plant(300, seed=1))
-    arrays = kept.inner.any_model.thresholds.arrays
+    arrays = kept.inner.any_model.trees.arrays
     since = (arrays.rows >= 0) & (arrays.weights[:, 1] > 0.0) & (arrays.rows >= 100)
     assert since.sum() > 100
     assert (arrays.X[since, 2] <= 0.5).all()
@@ -425,7 +425,7 @@ def test_a_threshold_rule_is_edited_by_a_written_one():
     clf = fitted()
     for seed in range(1, 6):
         clf.partial_fit(*plant(400, seed=seed))
-    rule = next(rule for found in clf.rules_.thresholds for rule in found.rules if rule.label == "jam")
+    rule = next(rule for found in clf.rules_.threshold_rules for rule in found.rules if rule.label == "jam")
     book = clf.rulebook
     form = book.form(rule.number)
     assert [condition.feature for condition in form.conditions] == ["noise"]

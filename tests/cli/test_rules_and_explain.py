@@ -51,7 +51,7 @@ def test_one_row_is_explained(command, plant_model, plant):
     document = json.loads(command("explain", plant_model, "--row", 7, "--data", plant, "--format", "json").out)
     data = from_csv(plant, ["fault_a", "fault_b"])
     assert document["values"] == data.X[7].tolist()
-    outputs = [np.sum(label["contributions"]) + label["thresholds"] for label in document["labels"]]
+    outputs = [np.sum(label["contributions"]) + label["threshold_rules"] for label in document["labels"]]
     assert outputs == pytest.approx([label["output"] for label in document["labels"]], abs=1e-12)
 
 

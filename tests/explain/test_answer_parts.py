@@ -119,11 +119,11 @@ def test_labels_are_left_out_one_by_one():
 
 def test_shares_of_threshold_rules_and_written_rules(pump):
     parts = pump.parts_["leak"]
-    assert parts.thresholds == pytest.approx(pump.rules_.thresholds[0].say)
+    assert parts.threshold_rules == pytest.approx(pump.rules_.threshold_rules[0].say)
     assert sum(parts.to_dict().values()) == pytest.approx(1.0)
     clf = EvolvingFuzzyClassifier().partial_fit(*pump_rows(1000)).name_columns(FEATURES, LABELS)
     clf.rulebook.add("IF flow ABOVE -100 THEN idle LIKELY")
-    flow = clf.inner.trained_model.thresholds.arrays.X[:1000, FEATURES.index("flow")]
+    flow = clf.inner.trained_model.trees.arrays.X[:1000, FEATURES.index("flow")]
     assert clf.parts_["idle"].written == pytest.approx(np.mean(~np.isnan(flow)), abs=1e-3)
     assert clf.parts_["leak"].written == 0.0
 
@@ -141,7 +141,7 @@ def test_both_classes_share_the_tree():
     X, Y = pump_rows(2000)
     clf = EvolvingFuzzyClassifier().partial_fit(X, np.where(Y[:, 0] > 0.5, "leak", "fine"))
     fine, leak = clf.parts_["fine"], clf.parts_["leak"]
-    assert fine.thresholds == leak.thresholds > 0.5
+    assert fine.threshold_rules == leak.threshold_rules > 0.5
 
 
 def test_parts_in_words_and_as_values():

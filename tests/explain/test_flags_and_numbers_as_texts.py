@@ -42,7 +42,7 @@ def clf():
 
 
 def test_threshold_rules_say_true_and_false(clf):
-    text = "\n".join(label.text for label in clf.rules_.thresholds)
+    text = "\n".join(label.text for label in clf.rules_.threshold_rules)
     assert "on is true" in text
     assert not re.search(r"on is (above|below)", text)
 
@@ -126,7 +126,9 @@ def test_other_words_for_a_flag_are_refused_by_name(clf, said):
 
 
 def test_a_printed_threshold_rule_is_read_back(clf):
-    printed = next(rule.text for label in clf.rules_.thresholds for rule in label.rules if "on is true" in rule.text)
+    printed = next(
+        rule.text for label in clf.rules_.threshold_rules for rule in label.rules if "on is true" in rule.text
+    )
     X, Y = plant()
     with pytest.warns(UserWarning, match="numbers stored as texts"):
         other = EvolvingFuzzyClassifier().partial_fit(X, Y)

@@ -20,20 +20,20 @@ pytestmark = pytest.mark.compiled
 
 def test_threshold_rules_come_first_in_every_form(pump):
     rules = pump.rules_
-    assert [found.label for found in rules.thresholds] == ["leak"]
-    first = rules.thresholds[0].rules[0].text
+    assert [found.label for found in rules.threshold_rules] == ["leak"]
+    first = rules.threshold_rules[0].rules[0].text
     assert rules.text.index(first) < rules.text.index("Linear part,")
     for form in (rules.markdown(), rules.html()):
         assert form.index("Threshold rules for leak") < form.index("Linear part,")
     whole = json.loads(json.dumps(rules.to_dict(), allow_nan=False))
-    assert whole["thresholds"][0]["rules"][0]["text"] == first
+    assert whole["threshold_rules"][0]["rules"][0]["text"] == first
     assert NO_THRESHOLD not in rules.text
 
 
 def test_top_rules_of_a_label_have_its_threshold_rules(pump):
-    assert [found.label for found in pump.rules_.top(2, "leak").thresholds] == ["leak"]
-    assert pump.rules_.top(2, "idle").thresholds == ()
-    assert len(pump.rules_.top(2).thresholds) == 1
+    assert [found.label for found in pump.rules_.top(2, "leak").threshold_rules] == ["leak"]
+    assert pump.rules_.top(2, "idle").threshold_rules == ()
+    assert len(pump.rules_.top(2).threshold_rules) == 1
 
 
 def test_regions_name_features_that_are_relevant_for_a_label_they_matter_to(pump):
@@ -54,7 +54,7 @@ def test_where_all_gates_are_closed_rules_are_as_without(rows, says):
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(rows, 3)), (rng.random((rows, 2)) < 0.4).astype(float)
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y)
-    assert not clf.inner.any_model.thresholds.arrays.gate[:, IS_OPEN].any()
+    assert not clf.inner.any_model.trees.arrays.gate[:, IS_OPEN].any()
     plain = EvolvingFuzzyClassifier(threshold_rules=False).partial_fit(X, Y)
     assert (NO_THRESHOLD in clf.rules_.text) == says
     assert NO_THRESHOLD not in plain.rules_.text
@@ -98,7 +98,7 @@ def test_a_range_as_wide_as_the_stream_is_not_printed(pump):
 def test_two_classes_have_one_list():
     X, Y = pump_rows(2000)
     clf = EvolvingFuzzyClassifier().partial_fit(X, np.where(Y[:, 0] > 0.5, "leak", "fine"))
-    found = clf.rules_.thresholds
+    found = clf.rules_.threshold_rules
     assert len(found) == 1
     tree = clf.classes_[1]  # both classes share the tree of the second
     assert found[0].label == tree

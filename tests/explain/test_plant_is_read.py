@@ -39,7 +39,7 @@ def stream_and_printed(seed):
     stream = plant(seed, moves=False)
     X, Y = pd.DataFrame(stream.X, columns=stream.features), pd.DataFrame(stream.Y, columns=stream.labels)
     clf = EvolvingFuzzyClassifier().partial_fit(X[:ROWS], Y[:ROWS])
-    return stream, {found.label: found.rules[: found.n_shown] for found in clf.rules_.thresholds}
+    return stream, {found.label: found.rules[: found.n_shown] for found in clf.rules_.threshold_rules}
 
 
 @pytest.mark.parametrize("label", FAULTS)

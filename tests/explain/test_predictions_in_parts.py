@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.counterfactuals import find_counterfactuals
-from evolabel.explain.novelty_check import check_novelty
+from evolabel.explain.unfamiliar import check_novelty
 from evolabel.stages.rules.loops import antecedents as structure
 from evolabel.streams import DriftingStream
 

@@ -112,7 +112,7 @@ def plain_pump():
 def test_every_printed_rule_holds_where_the_tree_does(plain_pump):
     book, rows = plain_pump.rulebook, pump_rows(400, seed=9)[0]
     model = plain_pump.inner.trained_model
-    printed = plain_pump.rules_.thresholds[0].rules
+    printed = plain_pump.rules_.threshold_rules[0].rules
     inside = []
     for rule in printed:
         book.add(rule.text)
@@ -149,7 +149,7 @@ def test_lists_of_texts_and_missing_values_of_a_model(pump):
 @pytest.mark.compiled
 def test_the_form_of_a_threshold_rule_says_that_missing_values_are_left_out(pump):
     admitted = 0
-    for rule in pump.rules_.thresholds[0].rules:
+    for rule in pump.rules_.threshold_rules[0].rules:
         lacking = [condition.feature for condition in rule.conditions if condition.missing == ADMITTED_TOO]
         if lacking:
             admitted += 1

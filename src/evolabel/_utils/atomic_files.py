@@ -2,13 +2,17 @@
 
 import errno
 import os
+import platform
+import re
+import secrets
 import shutil
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from evolabel._utils.part_files import part_name, remove_dead_parts
+_PART = re.compile(r"\..*\.(?P<pid>\d+)-(?P<host>[0-9a-f]{8})-[0-9a-f]{16}\.part", re.DOTALL)
 
 
 def write_atomically(target: Path, data: bytes) -> None:
@@ -25,8 +29,8 @@ def write_atomically(target: Path, data: bytes) -> None:
             target.write_bytes(data)
         return
     place = resolve_link(target)
-    remove_dead_parts(place.parent)
-    part = place.with_name(part_name(place.name))
+    _remove_dead_parts(place.parent)
+    part = place.with_name(_part_name(place.name))
     try:
         with name_in_errors(target):
             mode = stat.S_IMODE(place.stat().st_mode) if place.is_file() else 0o666  # no more rights than before
@@ -86,8 +90,8 @@ def staged(target: Path, workplace: Path) -> Iterator[Path]:
     `write_atomically`.
     """
     workplace.mkdir(parents=True, exist_ok=True)
-    remove_dead_parts(workplace)
-    folder = workplace / part_name("files")
+    _remove_dead_parts(workplace)
+    folder = workplace / _part_name("files")
     folder.mkdir(mode=0o700)
     try:
         yield folder
@@ -113,3 +117,49 @@ def _flush_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+# ---------------------------------------------------------------------- temporary files
+
+
+def _part_name(name: str) -> str:
+    """Return a new hidden name for a part of the file `name`; it has the process and the computer that write it."""
+    return f".{name}.{os.getpid()}-{_host()}-{secrets.token_hex(8)}.part"
+
+
+def _remove_dead_parts(folder: Path) -> None:
+    """Delete the files and folders in `folder` named by `_part_name` whose process has ended.
+
+    Those of other computers stay, because their processes cannot be seen from here; so do those that may not be
+    deleted.
+    """
+    with suppress(OSError):
+        found = [(entry, match) for entry in os.scandir(folder) if (match := _PART.fullmatch(entry.name))]
+        for entry, match in found:
+            if match["host"] == _host() and not _is_running(int(match["pid"])):
+                _remove(entry)
+
+
+def _remove(entry: "os.DirEntry[str]") -> None:
+    if entry.is_dir(follow_symlinks=False):
+        shutil.rmtree(entry.path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            os.unlink(entry.path)
+
+
+def _host() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _is_running(pid: int) -> bool:
+    """Return whether a process `pid` may be running; always True on Windows, where signal 0 would end it."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -125,18 +125,18 @@ def _values(query: Query) -> str:
     columns = None if query.names is None else query.names.columns
     if columns is None:
         return _shortened([f"x{j} = {value:,.6g}" for j, value in enumerate(query.x) if not np.isnan(value)])
-    said = []
+    parts = []
     for column, texts, span in zip(columns.columns, columns.categories, columns.spans, strict=True):
         values = query.x[span]
         if np.isnan(values).any():
             continue
         if column in columns.times:
-            said.append(f"{column} = {timestamp_at(columns.times[column], values[-1])}")
+            parts.append(f"{column} = {timestamp_at(columns.times[column], values[-1])}")
         elif texts is None:
-            said.append(f"{column} = {values[0]:,.6g}")
+            parts.append(f"{column} = {values[0]:,.6g}")
         elif values.any():
-            said.append(f"{column} = {texts[int(values.argmax())]}")
-    return _shortened(said)
+            parts.append(f"{column} = {texts[int(values.argmax())]}")
+    return _shortened(parts)
 
 
 def _labels(query: Query) -> str:

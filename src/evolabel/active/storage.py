@@ -34,12 +34,13 @@ from evolabel.core.array_checks import (
     flags,
     floats,
     inside,
+    part_of,
+    prefixed,
     require,
     size_of,
 )
 from evolabel.errors import DataError, ModelFileError, ModelWriteError
 from evolabel.model.storage.fact_checks import StoredFacts
-from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.persistence.model_file import (
     model_bytes,
     model_checksum,

@@ -65,7 +65,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "This installation": {"doctor": doctor, "completion": completion},
 }
 
-_SAID_OF_THE_COLUMN = r"y looks like several labels per row \('[^']*;"  # by `LabelColumn`, with the option that fits
+_NOTE_ON_COLUMN = r"y looks like several labels per row \('[^']*;"  # by `LabelColumn`, with the option that fits
 
 
 def make_app() -> App:
@@ -98,7 +98,7 @@ def run_command(words: Sequence[str]) -> int:
         with warnings.catch_warnings():  # arrays without feature names are fine: commands compare the names themselves
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             warnings.simplefilter("always", DataWarning)
-            warnings.filterwarnings("ignore", _SAID_OF_THE_COLUMN, DataWarning)
+            warnings.filterwarnings("ignore", _NOTE_ON_COLUMN, DataWarning)
             warnings.showwarning = _print_warning  # type: ignore[assignment]
             make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:

@@ -25,7 +25,7 @@ class GivenParameters(NamedTuple):
 
     values: dict[str, Any]
     profile: str | None = None
-    said: str = ""
+    source: str = ""
     """Where the parameters come from, and which of `--set` replace those of `--params`, for a message."""
 
     @property
@@ -47,10 +47,10 @@ def given_parameters(params: str | None, settings: Sequence[str]) -> GivenParame
     own = dict(read_setting(text) for text in settings)
     if params is None and not own:
         return None
-    said = " and ".join([*([] if params is None else [f"--params {params}"]), *(["--set"] if own else [])])
+    source = " and ".join([*([] if params is None else [f"--params {params}"]), *(["--set"] if own else [])])
     if replaced := [f"{name}={own[name]} instead of {given.values[name]}" for name in own if name in given.values]:
-        said += f" (--set wins: {', '.join(replaced)})"
-    return given._replace(values={**given.values, **own}, said=said)
+        source += f" (--set wins: {', '.join(replaced)})"
+    return given._replace(values={**given.values, **own}, source=source)
 
 
 def _read_json(params: str) -> GivenParameters:

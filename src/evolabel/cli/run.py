@@ -191,7 +191,7 @@ def _chosen(learner: str, against: str, params: str | None, settings: tuple[str,
     given = given_parameters(params, settings)
     learners = chosen_learners(learner, against, given)
     if given is not None:
-        print_message(f'"{next(iter(learners))}" has the parameters of {given.said}, the other learners have theirs')
+        print_message(f'"{next(iter(learners))}" has the parameters of {given.source}, the other learners have theirs')
     return learners
 
 

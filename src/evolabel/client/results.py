@@ -38,10 +38,10 @@ class SampleResult(SamplePrediction):
     @classmethod
     def read(cls, facts: Facts) -> "SampleResult":
         """Return the result in `facts`."""
-        said = SamplePrediction.read(facts)
+        prediction = SamplePrediction.read(facts)
         asked = facts.get("question") or {}
         return cls(
-            **vars(said),
+            **vars(prediction),
             number=facts["number"],
             id=facts.get("id"),
             asked=asked.get("labels", []),

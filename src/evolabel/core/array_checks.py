@@ -141,3 +141,17 @@ def _check(name: str, array: AnyArray, expected: Expected) -> None:
     if has_nan or not low_enough or not greatest <= expected.high:
         came = "NaN" if has_nan else f"values from {smallest:.12g} to {greatest:.12g}"
         raise DataError(f"array {name} holds {came}, expected {expected}")
+
+
+# ---------------------------------------------------------------------- arrays of several parts in one dictionary
+
+
+def prefixed(part: str, arrays: Arrays) -> Arrays:
+    """Return the `arrays` of a `part` by names of the form "part.name"."""
+    return {f"{part}.{name}": array for name, array in arrays.items()}
+
+
+def part_of(arrays: Arrays, part: str) -> Arrays:
+    """Return what `prefixed` was given for this `part` of `arrays`; nothing if it is not there."""
+    start = f"{part}."
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -30,7 +30,11 @@ class StagePart(NamedTuple):
 
 
 class Stage(Protocol):
-    """A part of a model, which changes the outputs of the stages in front of it."""
+    """A part of a model, which changes the outputs of the stages in front of it.
+
+    What sensors, scaling, rules and drift add is explained together, feature by feature (`stages.drift.part`), so they
+    have no `explain`. Built-in stages are merged by `model.merge`, because statistics of one of them count in others.
+    """
 
     @property
     def name(self) -> str:

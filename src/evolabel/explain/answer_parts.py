@@ -18,7 +18,12 @@ from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, 
 from evolabel.typing import BoolArray, FloatArray
 
 CLAIMED_FROM = 0.5  # rules are printed for a label if more than this share of its answers is theirs
-PART_NAMES = {"rules": "rules", "linear": "linear part", "thresholds": "threshold rules", "written": "written rules"}
+PART_NAMES = {
+    "rules": "rules",
+    "linear": "linear part",
+    "threshold_rules": "threshold rules",
+    "written": "written rules",
+}
 """The parts, by their fields, as they are printed."""
 
 _MAX_LINES, _MAX_NAMES = 10, 5
@@ -35,7 +40,7 @@ class AnswerParts:
         Rules that were learned: the slow and the fast member together.
     linear : float
         The linear member.
-    thresholds : float
+    threshold_rules : float
         Threshold rules.
     written : float
         Written rules: the share of recent rows for which one answers.
@@ -43,7 +48,7 @@ class AnswerParts:
 
     rules: float = 0.0
     linear: float = 0.0
-    thresholds: float = 0.0
+    threshold_rules: float = 0.0
     written: float = 0.0
 
     @property
@@ -82,7 +87,7 @@ def answer_parts(model: Model | None, n_labels: int) -> list[AnswerParts]:
 
 def _share_of_trees(model: Model) -> FloatArray:
     """Return how far the trees of `model` replace the outputs of the members, by label."""
-    share, trees = np.zeros(model.n_labels), model.thresholds
+    share, trees = np.zeros(model.n_labels), model.trees
     if trees is not None:
         used = (trees.arrays.gate[:, IS_OPEN] > 0.0) & (trees.arrays.feature[:, 0] >= 0)
         share = np.where(used, trees.arrays.gate[:, SAY], 0.0)
@@ -105,8 +110,8 @@ def recent_rows(model: Model) -> FloatArray:
     """Return up to 2,000 recent rows of `model`, with sensors corrected; rows drawn from its rules if none are kept."""
     places = _recent_places(model)
     if places.any():
-        assert model.thresholds is not None
-        return model.thresholds.arrays.X[places]
+        assert model.trees is not None
+        return model.trees.arrays.X[places]
     assert model.scaler is not None
     return model.scaler.inverse(reference_rows(model))
 
@@ -119,20 +124,20 @@ def recent_shares(model: Model) -> tuple[FloatArray, int]:
     places = _recent_places(model)
     if not places.any():
         return np.full(model.n_labels, np.nan), 0
-    assert model.thresholds is not None
-    t = model.thresholds.arrays
+    assert model.trees is not None
+    t = model.trees.arrays
     known = t.weights[places] > 0.0
     counts, positives = known.sum(axis=0), ((t.Y[places] > 0.0) & known).sum(axis=0)
-    if model.thresholds.exclusive:  # rows from before a class was first seen are known not to be of it
+    if model.trees.exclusive:  # rows from before a class was first seen are known not to be of it
         counts[:] = counts.max()
     return np.where(counts > 0, positives / np.maximum(counts, 1), np.nan), int(places.sum())
 
 
 def _recent_places(model: Model) -> BoolArray:
     """Return which places of the ring of threshold rules hold one of the most recent rows."""
-    if model.thresholds is None or not model.thresholds.arrays.clock[LEARNED]:
+    if model.trees is None or not model.trees.arrays.clock[LEARNED]:
         return np.zeros(0, bool)
-    rows = model.thresholds.arrays.rows
+    rows = model.trees.arrays.rows
     return np.asarray((rows >= 0) & (np.arange(len(rows)) < MAIN_ROWS))
 
 

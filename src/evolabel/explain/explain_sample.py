@@ -8,9 +8,9 @@ import numpy as np
 
 from evolabel.errors import StateError
 from evolabel.explain.counterfactuals import find_counterfactuals
-from evolabel.explain.novelty_check import NoveltyCheck, check_novelty
 from evolabel.explain.prediction import NO_FEATURE, Explanation
 from evolabel.explain.shortening import Threshold
+from evolabel.explain.unfamiliar import NoveltyCheck, check_novelty
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import labels_in_drift
 from evolabel.model.pipeline import locate, stage_parts
@@ -64,8 +64,8 @@ def explain_sample(
     mixed = mixed_part(model, rows, active)
     rows.outputs = mixed.total[None].copy()
     own = {name: part.added[0] for name, part in stage_parts(model, rows).items()}
-    added, said = (own.pop(name, np.zeros(model.n_labels)) for name in ("threshold_rules", "written_rules"))
-    plain = sum(own.values(), mixed.total + added) + said
+    added, written = (own.pop(name, np.zeros(model.n_labels)) for name in ("threshold_rules", "written_rules"))
+    plain = sum(own.values(), mixed.total + added) + written
     outputs, slopes, feedback = _with_feedback(correct, x, plain, mixed.slopes)
     real, names = rows.read[0], (feature_names, label_names)
     deciding = deciding_rules(model, real, names)
@@ -79,8 +79,8 @@ def explain_sample(
         memberships=rows.psi[0, active],
         contributions=mixed.contributions,
         distances=rows.D[0, active],
-        thresholds=added,
-        written=said,
+        threshold_rules=added,
+        written=written,
         own=own,
         feature_names=feature_names,
         label_names=label_names,
@@ -124,7 +124,7 @@ def explain_empty(
         memberships=np.empty(0),
         contributions=contributions,
         distances=np.empty(0),
-        thresholds=np.zeros(len(rates)),
+        threshold_rules=np.zeros(len(rates)),
         written=np.zeros(len(rates)),
         feature_names=feature_names,
         label_names=label_names,

@@ -14,7 +14,7 @@ _MIN_APART = 0.25  # standard deviations of a label between its share in the rul
 _LIKELY_SHARE = 0.5
 _RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely than usual", one so much below "unlikely"
 _MIN_RAISED_SHARE = 0.03  # a smaller share is always "unlikely"
-_SAID_APART = 0.25  # between the share of the samples and that of the predictions, from which on both are printed
+_APART = 0.25  # between the share of the samples and that of the predictions, from which on both are printed
 
 _MAX_DRIVERS = 3
 _MIN_EFFECT = 0.01  # smallest effect of one standard deviation of a feature on an output that is shown
@@ -70,10 +70,10 @@ class RuleOutcome:
     @property
     def shares(self) -> str:
         """The share of the samples and the usual one, and how often the label is predicted, where that differs."""
-        said = f"{self.share:.0%} of its samples, usually {self.usual:.0%}"
+        text = f"{self.share:.0%} of its samples, usually {self.usual:.0%}"
         other_side = (self.predicted >= _LIKELY_SHARE) != (self.share >= _LIKELY_SHARE)
-        differs = other_side or abs(self.predicted - self.share) >= _SAID_APART
-        return f"{said}; predicted for {self.predicted:.0%}" if differs else said
+        differs = other_side or abs(self.predicted - self.share) >= _APART
+        return f"{text}; predicted for {self.predicted:.0%}" if differs else text
 
     def contradicted_by(self, predicted: float) -> bool:
         """Whether the model, which predicts the label for a share `predicted` of some rows, mostly answers otherwise.

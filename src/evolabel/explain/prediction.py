@@ -11,8 +11,8 @@ import numpy as np
 
 from evolabel._utils.text import counted, number_text, one_line
 from evolabel.explain.counterfactuals import Counterfactual, change_texts
-from evolabel.explain.novelty_check import NoveltyCheck
 from evolabel.explain.shortening import Threshold, labels_on
+from evolabel.explain.unfamiliar import NoveltyCheck
 from evolabel.stages.threshold_rules.path import ThresholdPath
 from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -56,7 +56,7 @@ class Explanation:
         `contributions[i, j, c]` is what feature j (the last: the intercept) adds to label c through active rule i:
         psi_i r_j w_ijc. They sum to the output, eq. (2); where drift is followed, with `linear`, w_ijc being the mean
         of slow and fast member, times the weight of both.
-    thresholds : array of shape (n_labels,)
+    threshold_rules : array of shape (n_labels,)
         What the threshold rules add to each label; 0 where they are not used.
     written : array of shape (n_labels,)
         What written rules add to that: the difference between their answer and the output without them.
@@ -102,7 +102,7 @@ class Explanation:
     memberships: FloatArray
     contributions: FloatArray
     distances: FloatArray
-    thresholds: FloatArray
+    threshold_rules: FloatArray
     written: FloatArray
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
@@ -127,7 +127,7 @@ class Explanation:
     @property
     def total(self) -> FloatArray:
         """The output per label: the sum of all contributions, threshold rules, own stages, written rules, feedback."""
-        plain = sum(self.own.values(), self.by_feature.sum(axis=0) + self.thresholds) + self.written
+        plain = sum(self.own.values(), self.by_feature.sum(axis=0) + self.threshold_rules) + self.written
         return np.asarray(plain if self.feedback is None else plain + self.feedback)
 
     @property
@@ -200,7 +200,7 @@ class Explanation:
                 "ambiguous": bool(self.ambiguous[c]),
                 "contributions": self.contributions[:, :, c].tolist(),
                 "linear": None if self.linear is None else self.linear[:, c].tolist(),
-                "thresholds": float(self.thresholds[c]),
+                "threshold_rules": float(self.threshold_rules[c]),
                 "path": None if (path := _path(self, c)) is None else path.to_dict(),
                 "own": {name: float(part[c]) for name, part in self.own.items()},
                 "written": float(self.written[c]),
@@ -280,8 +280,8 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
     texts = [f"{parts[i]:+.3f} {_named(why, facts[i], style)}" for i in order[:_MAX_FACTS]]
     if rest := order[_MAX_FACTS:]:
         texts.append(f"{parts[rest].sum():+.3f} from {len(rest)} other{'s' * (len(rest) > 1)}")
-    if abs(why.thresholds[c]) >= _SHOWN_PART:
-        texts.append(f"{why.thresholds[c]:+.3f} {THRESHOLDS}")
+    if abs(why.threshold_rules[c]) >= _SHOWN_PART:
+        texts.append(f"{why.threshold_rules[c]:+.3f} {THRESHOLDS}")
     texts += [f"{part[c]:+.3f} from {style(name)}" for name, part in why.own.items() if abs(part[c]) >= _SHOWN_PART]
     if abs(why.written[c]) >= _SHOWN_PART:
         texts.append(f"{why.written[c]:+.3f} {WRITTEN}")

@@ -76,7 +76,7 @@ def read_rules(
         found,
         read_linear_rule(model, feature_names, label_names, parts),
         written=read_written_rules(model, feature_names, label_names),
-        thresholds=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
+        threshold_rules=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
         searched=trees is not None and bool(trees.arrays.clock[LEARNED] >= LONG_ENOUGH),
         parts=claims.parts_by_name,
         independent=dict(zip(label_names, independent_by_label(model), strict=True)),

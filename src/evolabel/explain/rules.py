@@ -205,7 +205,7 @@ class RuleSet(list[Rule]):
         The linear member, of a classifier that follows drift; it is printed last, where it answers.
     written : iterable of WrittenRule
         Rules that people wrote, in their order; they are printed first.
-    thresholds : iterable of LabelRules
+    threshold_rules : iterable of LabelRules
         Threshold rules of the labels for which they are used; they are printed next.
     searched : bool
         Whether thresholds were looked for in enough rows to say so where there are none.
@@ -224,7 +224,7 @@ class RuleSet(list[Rule]):
         linear: LinearRule | None = None,
         *,
         written: Iterable[WrittenRule] = (),
-        thresholds: Iterable[LabelRules] = (),
+        threshold_rules: Iterable[LabelRules] = (),
         searched: bool = False,
         n_all: int | None = None,
         parts: Mapping[str, AnswerParts] | None = None,
@@ -234,7 +234,7 @@ class RuleSet(list[Rule]):
         self.fidelity = fidelity
         self.linear = linear
         self.written = tuple(written)
-        self.thresholds = tuple(thresholds)
+        self.threshold_rules = tuple(threshold_rules)
         self.searched = searched
         self.n_all = len(self) if n_all is None else n_all
         self.parts = dict(parts or {})
@@ -244,7 +244,7 @@ class RuleSet(list[Rule]):
     def _all(self) -> "list[WrittenRule | LabelRules | Rule | LinearRule]":
         """Return what is printed: written rules, threshold rules, rules that claim something, then the linear part."""
         linear = [self.linear] if self.linear is not None and self.linear.shown else []
-        return [*self.written, *self.thresholds, *(rule for rule in self if rule.claims), *linear]
+        return [*self.written, *self.threshold_rules, *(rule for rule in self if rule.claims), *linear]
 
     @property
     def _opening(self) -> list[str]:
@@ -255,7 +255,7 @@ class RuleSet(list[Rule]):
             lines.append(
                 f"{counted(silent, 'rule')} not printed: other parts answer, or the whole model predicts otherwise."
             )
-        return [*lines, *([NO_THRESHOLD] if self and self.searched and not self.thresholds else [])]
+        return [*lines, *([NO_THRESHOLD] if self and self.searched and not self.threshold_rules else [])]
 
     def top(self, count: int, label: str | None = None) -> "RuleSet":
         """Return the `count` best supported rules, or those in which `label` is most frequent.
@@ -269,14 +269,14 @@ class RuleSet(list[Rule]):
             return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
 
         best = sorted(self, key=weight, reverse=True)[:count]
-        thresholds = [found for found in self.thresholds if label in (None, found.label, found.rest_label)]
+        trees = [found for found in self.threshold_rules if label in (None, found.label, found.rest_label)]
         written = [rule for rule in self.written if label is None or label in (o.label for o in rule.outcomes)]
         return RuleSet(
             best,
             self.fidelity,
             self.linear,
             written=written,
-            thresholds=thresholds,
+            threshold_rules=trees,
             searched=self.searched,
             n_all=self.n_all,
             parts=self.parts if label is None else {label: self.parts[label]} if label in self.parts else {},
@@ -314,7 +314,7 @@ class RuleSet(list[Rule]):
             "parts": parts_values(self.parts),
             "independent_answers": self.independent,
             "written": [rule.to_dict() for rule in self.written],
-            "thresholds": [label.to_dict() for label in self.thresholds],
+            "threshold_rules": [label.to_dict() for label in self.threshold_rules],
             "rules": rules,
             "linear": linear,
             "corrections": corrections,

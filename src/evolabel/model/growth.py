@@ -74,8 +74,8 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features = p
     model.ranges = SEEN_ARRAYS.moved(model, of_features(kept, rules.n_features, p))["ranges"]
-    if model.thresholds is not None:
-        model.thresholds.change_features(kept, p, changed)
+    if model.trees is not None:
+        model.trees.change_features(kept, p, changed)
     for stage in model.own_stages:
         stage.change_features(kept, p)
     model.written.change_features(kept, p, changed)

@@ -28,7 +28,7 @@ def label_drifts(model: Model) -> list[LabelDrift]:
     """
     if model.rules is None:
         return [LabelDrift()] * model.n_labels
-    trees, instead = model.thresholds, {}
+    trees, instead = model.trees, {}
     if trees is not None:
         instead = {int(k): trees.arrays.alarms[k] for k in np.flatnonzero(trees.arrays.gate[:, IS_OPEN] > 0.0)}
     return drifts_of_members(model.drift, model.rules.events, instead, independent_by_label(model))
@@ -40,8 +40,8 @@ def independent_by_label(model: Model) -> list[float]:
     Where neither drift is followed nor threshold rules are learned, nothing counts answers: 1.
     """
     counts = model.drift.persistence
-    if counts is None and model.thresholds is not None:
-        counts = model.thresholds.arrays.persistence[model.thresholds.first_tree :]
+    if counts is None and model.trees is not None:
+        counts = model.trees.arrays.persistence[model.trees.first_tree :]
     if counts is None:
         return [1.0] * model.n_labels
     return [mean_independent(counts)] * model.n_labels if model.exclusive else independent_answers(counts).tolist()
@@ -61,7 +61,7 @@ def doubts(model: Model) -> IntArray:
     """
     if model.rules is None:
         return np.zeros(model.n_labels, np.int64)
-    alarms, trees = model.drift.alarms, model.thresholds
+    alarms, trees = model.drift.alarms, model.trees
     odds = np.where(alarms[..., IS_RAISED] == 0.0, alarms[..., ODDS], 0.0).max(axis=0)
     found = np.log(np.maximum(odds, 1.0)) // log(_DOUBT)
     if trees is not None:
@@ -78,7 +78,7 @@ def restart_alarms(model: Model) -> None:
     """
     if model.rules is not None:
         model.drift.restart_alarms()
-    if model.thresholds is not None:
-        t = model.thresholds.arrays
+    if model.trees is not None:
+        t = model.trees.arrays
         calm = t.alarms[:, IS_RAISED] == 0.0
         t.alarms[calm], t.against[calm] = 0.0, 0.0

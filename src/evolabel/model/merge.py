@@ -46,7 +46,7 @@ def empty_like(model: StreamModel) -> StreamModel:
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     assert model.scaler is not None
     twin.start_rules(model.scaler, twin.settings())
-    twin.thresholds = twin.new_thresholds()
+    twin.trees = twin.new_trees()
     twin.ranges = without_waiting(model.ranges)
     twin.drift.sensors.copy(model.sensors)
     return twin
@@ -65,7 +65,7 @@ def merge(
         kinds = f"{with_article(mine.options.classifier)} and {with_article(theirs.options.classifier)}"
         raise DataError(f"the classifiers are {kinds}; merge only classifiers with the same parameters")
     _check_same_kind(mine.trained(), theirs.trained())
-    if (mine.thresholds is None) != (theirs.thresholds is None):
+    if (mine.trees is None) != (theirs.trees is None):
         raise DataError("the classifiers differ in threshold_rules; merge only classifiers with the same parameters")
     _check_same_stages(*([stage.facts() for stage in model.own_stages] for model in (mine, theirs)))
     if mine.options.rule_of_decisions != theirs.options.rule_of_decisions:
@@ -89,9 +89,9 @@ def merge(
     for slot in range(1, other.n_rules + 1):
         _add_copy(rules, other, slot)
     rules.shrink_to(rules.settings.max_rules)
-    if united.thresholds is not None and theirs.thresholds is not None:
-        merge_thresholds(united.thresholds, theirs.thresholds, n_labels, columns)
-        drift.follow([], united.thresholds.drifting)
+    if united.trees is not None and theirs.trees is not None:
+        merge_thresholds(united.trees, theirs.trees, n_labels, columns)
+        drift.follow([], united.trees.drifting)
     merge_own(united, theirs, np.asarray(columns, np.int64))
     if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())

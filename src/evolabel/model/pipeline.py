@@ -61,7 +61,7 @@ def first_stages(model: Model) -> tuple[Stage, ...]:
 
 def refiners(model: Model) -> list[LearningStage]:
     """Return the stages of `model` that refine these outputs, in their order."""
-    found: list[LearningStage] = [] if model.thresholds is None else [model.thresholds]
+    found: list[LearningStage] = [] if model.trees is None else [model.trees]
     found += model.own_stages
     return [*found, model.written] if model.written.is_used else found
 
@@ -109,7 +109,7 @@ def answer_few_rows(model: Model, X: FloatArray, W: FloatArray, moments: Moments
     if model.own_stages or model.written.is_used:
         rows = Rows(X, outputs=found.outputs)
         rows.read = read
-        refine(model, rows, but=model.thresholds)
+        refine(model, rows, but=model.trees)
         return found._replace(outputs=rows.outputs)
     return found
 
@@ -117,7 +117,7 @@ def answer_few_rows(model: Model, X: FloatArray, W: FloatArray, moments: Moments
 def fill_few(model: Model, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
     """Fill `found` by the stages of `model` that have compiled loops; return the rows `X` with sensors corrected."""
     assert model.scaler is not None
-    f, members, trees = found.outputs, model.drift.packed, model.thresholds
+    f, members, trees = found.outputs, model.drift.packed, model.trees
     read = X if members is None else np.empty(X.shape)
     scratch = np.empty(X.shape), np.empty(f.shape), np.empty((len(X), X.shape[1] + 1))
     packed = model.trained().packed, members, None if trees is None else trees.packed, model.scaler.knots
@@ -210,8 +210,8 @@ def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int
     for sensor in model.sensors.moved:
         end = sensor.row - before
         _learn_piece(model, stages, batch.rows(slice(start, end)), behind=len(batch.X) - end)
-        if model.thresholds is not None:
-            model.thresholds.correct_sensor(sensor)
+        if model.trees is not None:
+            model.trees.correct_sensor(sensor)
         start = end
     _learn_piece(model, stages, batch.rows(slice(start, None)) if start else batch)
 

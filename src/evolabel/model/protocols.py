@@ -61,7 +61,7 @@ class Model(EditedModel, Protocol):
     def start_rules(self, scaler: Scaler, settings: Settings) -> RuleBase:
         """Set the rules to none, for rows that `scaler` scales, and return them."""
 
-    def new_thresholds(self) -> ThresholdRules | None:
+    def new_trees(self) -> ThresholdRules | None:
         """Return threshold rules that have learned nothing; None where the options leave them out."""
 
     def standardise(self, X: FloatArray) -> FloatArray:

@@ -100,7 +100,7 @@ class StreamModel(SeenArrays):
         self.scaler: Scaler | None = None
         self.rules: RuleBase | None = None
         self._drift: NoDrift | None = None
-        self.thresholds: ThresholdRules | None = None
+        self.trees: ThresholdRules | None = None
         self.own_stages = [CheckedStage(stage, n_features, n_labels, exclusive=exclusive) for stage in stages]
         self.written = WrittenRules(n_features, n_labels, exclusive=exclusive)
         self.exclusive = exclusive
@@ -122,7 +122,7 @@ class StreamModel(SeenArrays):
     def drifting(self) -> BoolArray:
         """Whether each label has changed its meaning, as its members or its threshold rules show, and not recovered."""
         found = self.drift.drifting
-        return found if self.thresholds is None else found | self.thresholds.drifting
+        return found if self.trees is None else found | self.trees.drifting
 
     @property
     def n_events(self) -> int:
@@ -166,7 +166,7 @@ class StreamModel(SeenArrays):
         self._drift = Drift(rules, scaler, exclusive=self.exclusive) if settings.memory else NoDrift(rules)
         return rules
 
-    def new_thresholds(self) -> ThresholdRules | None:
+    def new_trees(self) -> ThresholdRules | None:
         """Return threshold rules that have learned nothing; None where the options leave them out."""
         if not self.options.threshold_rules:
             return None
@@ -395,8 +395,8 @@ class StreamModel(SeenArrays):
         else:
             self.trained().grow_labels(n_labels)
             self.drift.grow_labels(self.n_labels, n_labels)
-            if self.thresholds is not None:
-                self.thresholds.grow_labels(n_labels)
+            if self.trees is not None:
+                self.trees.grow_labels(n_labels)
         if self.decisions is not None:
             self.decisions.grow_labels(n_labels)
         for stage in self.own_stages:

@@ -28,7 +28,7 @@ SCHEMA = 5
 
 _VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
 _KNOTS = 16  # the parameter `n_knots` of schema 2, a constant since
-_PAPER_PARAMETERS: dict[str, object] = {
+PAPER_PARAMETERS: dict[str, object] = {
     "merging": "room",
     "consistency": "output",
     "alpha": 0.0,
@@ -119,7 +119,7 @@ def _to_third(arrays: Arrays, manifest: dict[str, Any]) -> None:
     if not is_learner and manifest.get("kind") != "EvolvingFuzzyClassifier":
         return
     values = classifier["parameters"], classifier["model"]["options"]
-    literal = [f"{n}={v[n]!r}" for v in values for n, d in _PAPER_PARAMETERS.items() if n in v and v[n] != d]
+    literal = [f"{n}={v[n]!r}" for v in values for n, d in PAPER_PARAMETERS.items() if n in v and v[n] != d]
     added = [f"{n}=True" for v in values for n in ("follow_drift", "threshold_rules") if v.get(n)]
     if literal and added:
         raise DataError(f"it has {literal[0]} with {added[0]}, and PaperClassifier has no {added[0].split('=')[0]}")
@@ -128,7 +128,7 @@ def _to_third(arrays: Arrays, manifest: dict[str, Any]) -> None:
             raise DataError("it has another prior_variance than 1.0, which is a constant now")
         if each.pop("n_knots", _KNOTS) != _KNOTS and "warm_up" in classifier["model"]:
             raise DataError(f"it is not trained yet and has another n_knots than {_KNOTS}, which is a constant now")
-        for name in ("follow_drift", "threshold_rules") if literal else _PAPER_PARAMETERS:
+        for name in ("follow_drift", "threshold_rules") if literal else PAPER_PARAMETERS:
             each.pop(name, None)
     classifier["kind"] = "PaperClassifier" if literal else "EvolvingFuzzyClassifier"
     for name in [] if literal else [name for name in arrays if _PAPER_ARRAYS.fullmatch(name)]:

@@ -179,7 +179,7 @@ def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
     if not found:
         return []
     rules = sorted((rule for rule in found if rule.claims), key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
-    before: list[Any] = [*found.written, *found.thresholds]
+    before: list[Any] = [*found.written, *found.threshold_rules]
     parts, linear, independent = found.parts, found.linear, found.independent
     if columns is not None:
         names = columns.names_with_kinds, _label_names(learner, columns)
@@ -211,7 +211,7 @@ def _threshold_figures(repeated: Repeated, columns: Dataset | None) -> list[_Fig
     """Trees and edges of the threshold rules of the first learner after the last seed; empty if it has none."""
     learner = _first_learner(repeated)
     found: RuleSet = getattr(learner, "rules_", None) or RuleSet()
-    if not found.thresholds:
+    if not found.threshold_rules:
         return []
     data = learner.figure_data()
     if columns is not None:

@@ -71,11 +71,11 @@ def test_without_a_script(anna, visit):
         row.locator(".choice.unsure").click()
     page.locator(".asked .choice.no").first.click()
     page.click("#send")
-    page.wait_for_url("**said=sent")
+    page.wait_for_url("**notice=sent")
     assert stored(service)[0][2] == {label: 0 if label == labels[0] else None for label in labels}
     assert page.inner_text("#sample-title") != f"Sample {number}"
     page.locator("#last .undo button").click()
-    page.wait_for_url("**said=taken_back")
+    page.wait_for_url("**notice=taken_back")
     assert page.inner_text("#sample-title") == f"Sample {number}"
     assert page.locator(".choice.no input").first.is_checked()
     assert stored(service)[-1][1] == "withdrawn"

@@ -39,9 +39,9 @@ def test_a_form_sends_and_leads_to_the_next_question(service):
     client = browser(service, add_person(service))
     assert f"Sample {number}" in client.get("/p/pumps/answer").text
     response = post(client, f"/p/pumps/questions/{number}/answer", act="send", **fields(labels, "1"))
-    assert response.headers["location"] == "/p/pumps/answer?said=sent"
+    assert response.headers["location"] == "/p/pumps/answer?notice=sent"
     assert stored(service) == [(number, "submitted", dict.fromkeys(labels, 1))]
-    assert f"Sample {number}, sent" in client.get("/p/pumps/answer?said=sent").text
+    assert f"Sample {number}, sent" in client.get("/p/pumps/answer?notice=sent").text
 
 
 def test_with_the_script_the_next_question_comes_with_the_receipt(service):
@@ -75,10 +75,10 @@ def test_skip_and_cannot_tell(service):
     client = browser(service, add_person(service))
     client.get("/p/pumps/answer")
     skipped = post(client, f"/p/pumps/questions/{number}/answer", act="skip")
-    assert skipped.headers["location"] == f"/p/pumps/answer?skip={number}&said=skipped"
+    assert skipped.headers["location"] == f"/p/pumps/answer?skip={number}&notice=skipped"
     assert f"Sample {number}<" not in client.get(skipped.headers["location"]).text
     refused = post(client, f"/p/pumps/questions/{number}/answer", act="refuse")
-    assert refused.headers["location"].endswith("said=refused")
+    assert refused.headers["location"].endswith("notice=refused")
     assert stored(service) == [(number, "refused", {})]
 
 
@@ -87,11 +87,11 @@ def test_undo_until_final(service):
     client = browser(service, add_person(service))
     post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
     back = post(client, f"/p/pumps/questions/{number}/undo").headers["location"]
-    assert back == f"/p/pumps/answer?number={number}&said=taken_back"
+    assert back == f"/p/pumps/answer?number={number}&notice=taken_back"
     assert client.get(back).text.count(" checked") == len(labels)
     post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
     call(service.workers["pumps"], operations.change_settings, {"hold_seconds": 0}, ANNA)
-    assert "said=final" in post(client, f"/p/pumps/questions/{number}/undo").headers["location"]
+    assert "notice=final" in post(client, f"/p/pumps/questions/{number}/undo").headers["location"]
 
 
 def test_a_blind_page_shows_nothing_of_the_model_before_the_answer_is_final(service):
@@ -110,7 +110,7 @@ def test_a_late_answer_is_a_correction(service):
     client = browser(service, add_person(service))
     call(service.workers["pumps"], operations.late_labels, number, {"leak": True}, ANNA)
     late = post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "1"))
-    assert "said=late" in late.headers["location"]
+    assert "notice=late" in late.headers["location"]
     assert stored(service)[0][1] == "correction"
     assert "said" not in post(client, f"/p/pumps/questions/{number}/answer").headers["location"]
 
@@ -181,7 +181,7 @@ def test_an_answer_unsure_of_every_label_is_a_refusal_and_says_so(service):
     assert nothing.status_code == 422  # nothing was chosen: nothing is sent
     assert stored(service) == []
     sent = post(client, f"/p/pumps/questions/{number}/answer", **fields(labels, "u"))
-    assert sent.headers["location"].endswith("said=refused")
+    assert sent.headers["location"].endswith("notice=refused")
     assert stored(service) == [(number, "refused", {})]
 
 

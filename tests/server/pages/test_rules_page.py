@@ -48,11 +48,11 @@ def test_the_page_begins_with_the_parts_that_answer(eva):
 
 
 def test_parts_are_grouped_by_their_shares():
-    some = {"rules": 0.0, "linear": 1.0, "thresholds": 0.0, "written": 0.0}
-    other = {"rules": 0.3, "linear": 0.3, "thresholds": 0.4, "written": 0.001}
+    some = {"rules": 0.0, "linear": 1.0, "threshold_rules": 0.0, "written": 0.0}
+    other = {"rules": 0.3, "linear": 0.3, "threshold_rules": 0.4, "written": 0.001}
     assert parts_rows({"a": some, "b": other, "c": some}) == [
         PartsRow("a, c", [("linear", 100), ("rules", 0)]),
-        PartsRow("b", [("thresholds", 40), ("rules", 30), ("linear", 30)]),
+        PartsRow("b", [("threshold_rules", 40), ("rules", 30), ("linear", 30)]),
     ]
     assert parts_rows({"a": dict.fromkeys(some, 0.0)}) == [PartsRow("a", [])]
 

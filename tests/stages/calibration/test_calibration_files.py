@@ -7,7 +7,6 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, InternalError
 from evolabel.model.start import first_probabilities
-from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.streams import DriftingStream
 
@@ -23,7 +22,7 @@ def learned(exclusive):
 
 def crafted(exclusive, name, change):
     arrays = {key: array.copy() for key, array in learned(exclusive).arrays._asdict().items()}
-    check_calibration(arrays, 3, exclusive=exclusive)
+    Calibration(3, exclusive=exclusive).restore(arrays)
     changed = change(arrays[name])
     arrays[name] = arrays[name] if changed is None else changed
     return arrays
@@ -67,7 +66,7 @@ CRAFTED = [
 @pytest.mark.parametrize(("exclusive", "name", "change"), CRAFTED)
 def test_crafted_arrays_are_refused(exclusive, name, change):
     with pytest.raises(DataError, match=name):
-        check_calibration(crafted(exclusive, name, change), 3, exclusive=exclusive)
+        Calibration(3, exclusive=exclusive).restore(crafted(exclusive, name, change))
 
 
 def test_arrays_of_other_widths_do_not_reach_a_kernel():

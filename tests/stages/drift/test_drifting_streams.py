@@ -122,7 +122,7 @@ def test_reversed_trees_are_the_same_row_by_row_and_from_a_file(tmp_path):
         if i == 1005:
             single.save(tmp_path / "turning.evolabel")
             single = type(single).load(tmp_path / "turning.evolabel")
-    one, other = (clf.inner.any_model.thresholds.arrays for clf in (whole, single))
+    one, other = (clf.inner.any_model.trees.arrays for clf in (whole, single))
     for name, array in one._asdict().items():
         np.testing.assert_array_equal(array, getattr(other, name), err_msg=name)
     assert whole.events_ == single.events_

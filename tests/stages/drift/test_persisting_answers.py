@@ -58,7 +58,7 @@ def test_trees_alone_keep_what_they_learned():
     clf, out = after_learning(X, Y, follow_drift=False)
     assert "drift" not in kinds_of(clf)
     assert (clf.predict(X[out]) == Y[out]).mean() > 0.9
-    trees = clf.inner.any_model.thresholds.arrays
+    trees = clf.inner.any_model.trees.arrays
     assert trees.persistence[0].any()
 
 
@@ -84,7 +84,7 @@ def test_row_by_row_and_all_at_once_are_the_same_with_gaps_and_weights():
     assert state_of(one) == state_of(other)
     assert shifts(one) == shifts(other)
     assert one.drift.arrays.time[LAG] > 100.0
-    for mine, theirs in zip(one.thresholds.arrays, other.thresholds.arrays, strict=True):
+    for mine, theirs in zip(one.trees.arrays, other.trees.arrays, strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
@@ -118,7 +118,7 @@ def test_rows_without_an_answer_pass_as_much_time_as_the_last_answered_one():
 def test_an_answer_of_a_label_that_persists_counts_less_than_one_of_another():
     X, Y = in_runs(*bent_stream(2000, seed=7, K=2), 50)
     model = learned(X, Y, threshold_rules=True)
-    for counts in (model.drift.arrays.persistence, model.thresholds.arrays.persistence):
+    for counts in (model.drift.arrays.persistence, model.trees.arrays.persistence):
         changes, expected = counts[:, 2], counts[:, 3]
         assert changes[0] < 0.1 * expected[0]
         assert changes[1] > 0.5 * expected[1]

@@ -42,7 +42,7 @@ def bases(draw):
     if draw(st.booleans()):
         written = WrittenRules(base.n_features, base.n_labels)
         drift = NoDrift(base)
-        model = SimpleNamespace(trained=lambda: base, drift=drift, journal=deque(), written=written, thresholds=None)
+        model = SimpleNamespace(trained=lambda: base, drift=drift, journal=deque(), written=written, trees=None)
         rule_edits.lock_rule(model, int(base.arrays.identity[1]))
         base.learn(Batch(*make_stream(seed + 50, rows=20)))
     Z, Y = make_stream(seed + 100, rows=MANY_ROWS)

@@ -263,7 +263,7 @@ def moved_pump(pump):
 def edges_of(rules, feature):
     return [
         end
-        for rule in rules.thresholds[0].rules
+        for rule in rules.threshold_rules[0].rules
         for condition in rule.conditions
         for end in (condition.low, condition.high, condition.low_width, condition.high_width)
         if condition.feature == feature
@@ -278,7 +278,7 @@ def test_threshold_rules_are_in_the_units_that_the_sensor_reads_now(pump, moved_
     np.testing.assert_allclose(after[:, :2], 3.0 * before[:, :2] + 12.0)
     np.testing.assert_allclose(after[:, 2:], 3.0 * before[:, 2:])
     assert edges_of(pump.rules_, "flow") == edges_of(clf.rules_, "flow")
-    for rule in clf.rules_.thresholds[0].rules:
+    for rule in clf.rules_.threshold_rules[0].rules:
         assert rule.text.count("pressure (read 3 times as large and 12 higher since row 6,255)") <= 1
 
 
@@ -287,7 +287,7 @@ def test_printed_threshold_rules_are_read_back_and_decide_the_same_rows(moved_pu
     clf, rows = moved_pump
     decided = [clf.explain(row).paths[0] for row in rows[:60]]
     seen = 0
-    for rule in clf.rules_.thresholds[0].rules:
+    for rule in clf.rules_.threshold_rules[0].rules:
         if any(condition.missing in (ADMITTED_TOO, NOTHING_ELSE) for condition in rule.conditions):
             continue
         number = clf.rulebook.add(rule.text)

@@ -54,7 +54,7 @@ def test_a_conjunction_is_found_and_the_gate_opens():
     Y = ((X[:, 1] > 0.6) & (X[:, 4] < 0.5)).astype(float)[:, None]
     clf = EvolvingFuzzyClassifier()
     outputs = clf.test_then_train(X, Y)
-    thresholds = clf.inner.any_model.thresholds
+    thresholds = clf.inner.any_model.trees
     assert thresholds.is_used
     assert features_of(thresholds) == {1, 4}
     assert f1(outputs[-1000:], Y[-1000:]) > 0.98
@@ -69,7 +69,7 @@ def test_xor_of_two_among_eight_features_is_found():
     Y = ((X[:, 2] > 0.5) != (X[:, 5] > 0.4)).astype(float)[:, None]
     clf = EvolvingFuzzyClassifier()
     outputs = clf.test_then_train(X, Y)
-    assert features_of(clf.inner.any_model.thresholds) == {2, 5}
+    assert features_of(clf.inner.any_model.trees) == {2, 5}
     assert f1(outputs[-1000:], Y[-1000:]) > 0.95
 
 
@@ -81,7 +81,7 @@ def test_pure_noise_never_opens_a_gate(seed):
     clf = EvolvingFuzzyClassifier()
     for begin in range(0, 2000, 100):
         clf.test_then_train(X[begin : begin + 100], Y[begin : begin + 100])
-        assert clf.inner.any_model.thresholds is None or not clf.inner.any_model.thresholds.is_used
+        assert clf.inner.any_model.trees is None or not clf.inner.any_model.trees.is_used
 
 
 @pytest.mark.compiled
@@ -91,7 +91,7 @@ def test_a_moved_threshold_is_relearned_after_an_alarm():
     Y = ((X[:, 0] > edge) & (X[:, 1] > 0.2)).astype(float)[:, None]
     clf = EvolvingFuzzyClassifier()
     outputs = clf.test_then_train(X, Y)
-    t = clf.inner.any_model.thresholds.arrays
+    t = clf.inner.any_model.trees.arrays
     assert 1400 <= t.since[0] <= 1700
     assert t.gate[0, IS_OPEN] == 1.0
     assert np.abs(t.edge[0, t.feature[0] == 0, 0] - 0.7).min() < 0.02
@@ -121,9 +121,9 @@ def test_weights_and_confidences_of_one_are_no_weights(given):
     plain, weighted = EvolvingFuzzyClassifier(), EvolvingFuzzyClassifier()
     outputs = plain.test_then_train(X, Y)
     np.testing.assert_array_equal(weighted.test_then_train(X, Y, **{given: ones}), outputs)
-    assert plain.inner.any_model.thresholds.is_used
-    for name, array in plain.inner.any_model.thresholds.arrays._asdict().items():
-        np.testing.assert_array_equal(array, getattr(weighted.inner.any_model.thresholds.arrays, name), err_msg=name)
+    assert plain.inner.any_model.trees.is_used
+    for name, array in plain.inner.any_model.trees.arrays._asdict().items():
+        np.testing.assert_array_equal(array, getattr(weighted.inner.any_model.trees.arrays, name), err_msg=name)
 
 
 @pytest.mark.compiled
@@ -137,11 +137,11 @@ def test_without_say_outputs_are_those_of_the_model_without_threshold_rules():
         for i in range(0, 1200, 10):
             part = slice(i, i + 10)
             outputs[part] = with_rules.test_then_train(X[part], Y[part])
-            thresholds = with_rules.inner.any_model.thresholds
+            thresholds = with_rules.inner.any_model.trees
             had_say = had_say or (thresholds is not None and thresholds.is_used)
             if not had_say:
                 np.testing.assert_array_equal(outputs[part], expected[part])
-        assert without.inner.any_model.thresholds is None
+        assert without.inner.any_model.trees is None
         assert had_say == (Y.shape[1] == 1)
         np.testing.assert_array_equal(with_rules.inner.any_model.rules.arrays.G, without.inner.any_model.rules.arrays.G)
 
@@ -151,7 +151,7 @@ def test_two_classes_have_one_tree_and_what_it_changes_cancels():
     X, _, y = streams_of(1500)
     clf, without = EvolvingFuzzyClassifier(), EvolvingFuzzyClassifier(threshold_rules=False)
     outputs, members = clf.test_then_train(X, y), without.test_then_train(X, y)
-    t = clf.inner.any_model.thresholds.arrays
+    t = clf.inner.any_model.trees.arrays
     assert list(t.feature[:, 0] >= 0) == [False, True]
     assert np.abs(outputs - members).max() > 0.2
     np.testing.assert_allclose(outputs.sum(axis=1), members.sum(axis=1), atol=1e-9)

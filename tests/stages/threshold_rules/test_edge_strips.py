@@ -116,6 +116,6 @@ def test_shown_rules_and_the_rest_have_all_samples():
     shown, others = found.rules[: found.n_shown], found.rules[found.n_shown :]
     assert found.rest_support == pytest.approx(sum(rule.support for rule in others))
     assert found.rest_share * found.rest_support == pytest.approx(sum(r.share * r.support for r in others))
-    t = clf.inner.any_model.thresholds.arrays
+    t = clf.inner.any_model.trees.arrays
     everything = t.sums[0, t.feature[0] == LEAF, SUM_1].sum()
     assert sum(rule.support for rule in shown) + found.rest_support == pytest.approx(everything)

@@ -80,7 +80,7 @@ def test_reported_events_are_those_that_are_kept():
 @pytest.mark.compiled
 def test_life_lines_have_the_words_of_threshold_rules(pump):
     ticks = [tick.get_text() for tick in figures.life_lines(pump, top=8).get_yticklabels()]
-    rules = pump.rules_.thresholds[0].rules
+    rules = pump.rules_.threshold_rules[0].rules
     assert len(ticks) == 8
     for rule in rules:
         assert any(tick.startswith(f"{rule.number}: {rule.then()} if {rule.conditions[0].words()}") for tick in ticks)

@@ -74,11 +74,11 @@ def test_labels_without_a_say_are_refused(draw, pump, six_rules, warming):
 
 def test_a_tree_has_the_shares_and_samples_of_all_rules(pump):
     texts = " ".join(words(figures.threshold_tree(pump)))
-    for rule in pump.rules_.thresholds[0].rules:
+    for rule in pump.rules_.threshold_rules[0].rules:
         assert percent(rule.share) in texts
         assert f"{rule.support:,.0f} samples, rule {rule.number}" in texts
     assert "machine=" not in texts
-    for condition in pump.rules_.thresholds[0].rules[0].conditions:
+    for condition in pump.rules_.threshold_rules[0].rules[0].conditions:
         assert condition.feature in texts
 
 
@@ -160,13 +160,13 @@ def test_a_missing_value_has_no_dot(pump):
 
 def test_edges_stand_where_they_are_printed(pump):
     axes = figures.feature_edges(pump, "pressure", "leak")
-    ends = {c.high for rule in pump.rules_.thresholds[0].rules for c in rule.conditions if c.feature == "pressure"}
-    ends |= {c.low for rule in pump.rules_.thresholds[0].rules for c in rule.conditions if c.feature == "pressure"}
+    ends = {c.high for rule in pump.rules_.threshold_rules[0].rules for c in rule.conditions if c.feature == "pressure"}
+    ends |= {c.low for rule in pump.rules_.threshold_rules[0].rules for c in rule.conditions if c.feature == "pressure"}
     ends = sorted(end for end in ends if np.isfinite(end))
     assert sorted(line.get_xdata()[0] for line in axes.get_lines()) == pytest.approx(ends)
     assert all(text.strip().startswith("leak: ") for text in words(axes))
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    t = pump.inner.any_model.thresholds.arrays
+    t = pump.inner.any_model.trees.arrays
     recent = t.rows[:2000] >= 0
     positives = int(t.Y[:2000, 0][recent].sum())
     assert legend[0].startswith(f"leak: {positives} rows")

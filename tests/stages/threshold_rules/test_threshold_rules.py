@@ -136,7 +136,7 @@ def test_numbers_are_printed_with_the_digits_that_are_known():
 
 @pytest.mark.compiled
 def test_boxes_hold_exactly_the_rows_of_their_leaves(pump):
-    t = pump.inner.any_model.thresholds.arrays
+    t = pump.inner.any_model.trees.arrays
     for k in range(2):
         boxes = read_leaves(t, k)
         for x in t.X[t.rows >= 0][:200]:
@@ -208,7 +208,7 @@ def naive_relevance(t, k):
 
 @pytest.mark.compiled
 def test_relevance_is_that_of_its_definition(pump):
-    t = pump.inner.any_model.thresholds.arrays
+    t = pump.inner.any_model.trees.arrays
     np.testing.assert_allclose(tree_relevance(t, 0), naive_relevance(t, 0), rtol=1e-12, atol=1e-15)
     relevant = tree_reader(pump.inner.any_model, FEATURES, LABELS).relevant(0)
     assert relevant[[0, 1, 3, 4, 5]].all()  # the machine as a whole
@@ -235,13 +235,13 @@ def test_missing_values_come_first_so_that_not_has_one_meaning():
 def test_a_leaf_whose_rows_have_faded_has_the_share_that_it_answers():
     X = np.random.default_rng(0).normal(size=(600, 3))
     clf = EvolvingFuzzyClassifier().partial_fit(X, (X[:, :1] > 0.5).astype(float))
-    trees = clf.inner.any_model.thresholds.arrays
+    trees = clf.inner.any_model.trees.arrays
     leaf = next(a for a in np.flatnonzero(trees.feature[0] == LEAF) if trees.sums[0, a, SUM_Y] > 50.0)
     assert clf.predict(X[X[:, 0] > 1.0]).mean() == 1.0
     trees.sums[0, leaf] *= 1e-4  # as several alarms in a row do
-    faded = [rule for rule in clf.rules_.thresholds[0].rules if rule.support < 1.0]
+    faded = [rule for rule in clf.rules_.threshold_rules[0].rules if rule.support < 1.0]
     assert [rule.share < 0.5 for rule in faded] == [True]
-    assert all(rule.support >= 0.5 for label in clf.rules_.thresholds for rule in label.rules[: label.n_shown])
+    assert all(rule.support >= 0.5 for label in clf.rules_.threshold_rules for rule in label.rules[: label.n_shown])
     x = X[X[:, 0] > 1.0][0]
     assert clf.predict([x])[0] == 0.0
     assert "THEN label0 (100 %, 0 samples" not in str(clf.explain(x))

@@ -33,11 +33,11 @@ def test_parts_add_up(pump):
     for x in sample_rows():
         why, outputs = explained(pump, x), pump.inner.any_model.outputs(x[None])[0]
         np.testing.assert_allclose(why.total, outputs, rtol=0, atol=1e-12)
-        parts = why.by_rule.sum(axis=0) + why.linear.sum(axis=0) + why.thresholds
+        parts = why.by_rule.sum(axis=0) + why.linear.sum(axis=0) + why.threshold_rules
         np.testing.assert_allclose(parts, outputs, rtol=0, atol=1e-12)
-        assert why.thresholds[1] == 0.0  # its gate is closed
+        assert why.threshold_rules[1] == 0.0  # its gate is closed
         assert why.paths[1] is None
-    assert abs(explained(pump, sample_rows()[0]).thresholds[0]) > 0.05
+    assert abs(explained(pump, sample_rows()[0]).threshold_rules[0]) > 0.05
 
 
 def test_parts_add_up_with_feedback(pump):
@@ -55,7 +55,7 @@ def test_parts_add_up_where_a_sensor_has_moved():
     X[2500:, 2] += 8.0
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)
     assert clf.inner.any_model.drift.sensors.arrays.views[OFFSET].any()
-    assert clf.inner.any_model.thresholds.arrays.gate[0, IS_OPEN]
+    assert clf.inner.any_model.trees.arrays.gate[0, IS_OPEN]
     for x in sample_rows()[::3]:
         why = explained(clf, x)
         np.testing.assert_allclose(why.total, clf.inner.any_model.outputs(x[None])[0], rtol=0, atol=1e-12)
@@ -66,13 +66,13 @@ def test_parts_add_up_for_classes(classes):
     X, Y = pump_rows(2000)
     kinds = np.where(Y[:, 0] > 0.5, 1, np.where((X[:, 1] > 1.0) & (classes == 3), 2, 0))
     clf = EvolvingFuzzyClassifier().partial_fit(X, kinds)
-    assert clf.inner.any_model.thresholds.is_used
+    assert clf.inner.any_model.trees.is_used
     for x in sample_rows()[::3]:
         why = clf.explain(x)
         np.testing.assert_allclose(why.total, clf.inner.any_model.outputs(x[None])[0], rtol=0, atol=1e-12)
         assert "decided" in why.text
         if classes == 2:
-            assert abs(why.thresholds.sum()) < 1e-12
+            assert abs(why.threshold_rules.sum()) < 1e-12
             assert why.paths[0] == why.paths[1]
 
 
@@ -109,7 +109,7 @@ def test_all_forms_have_the_path(pump):
     assert "decided by: IF `" in why.markdown()
     assert "decided by: IF " in why.html()
     label = json.loads(json.dumps(why.to_dict(), allow_nan=False))["labels"][0]
-    assert label["thresholds"] == why.thresholds[0]
+    assert label["threshold_rules"] == why.threshold_rules[0]
     assert set(label["path"]["steps"][0]) == {"feature", "value", "edge", "side"}
     assert label["turns"][0]["across_threshold"]
 
@@ -141,7 +141,7 @@ def test_no_smaller_change_of_the_same_feature_turns_the_label(pump):
             continue
         j = FEATURES.index(change.feature)
         rows = np.tile(x, (200, 1))
-        width = pump.inner.any_model.thresholds.arrays.edge[0, :, 1].max()
+        width = pump.inner.any_model.trees.arrays.edge[0, :, 1].max()
         rows[:, j] = np.linspace(x[j], change.after - np.sign(change.after - x[j]) * width / 2, 200)
         if (change.after - x[j]) * (rows[-1, j] - x[j]) > 0.0:
             on = pump.inner.any_model.outputs(rows)[:, 0] >= 0.5
@@ -153,6 +153,6 @@ def test_without_threshold_rules_there_are_no_paths():
     clf = EvolvingFuzzyClassifier(threshold_rules=False).partial_fit(X, Y)
     why = clf.explain(X[0])
     assert why.paths == ()
-    assert not why.thresholds.any()
+    assert not why.threshold_rules.any()
     assert threshold_paths(None, X[0]) == ()
     assert why.to_dict()["labels"][0]["path"] is None

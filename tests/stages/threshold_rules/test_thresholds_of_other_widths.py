@@ -33,7 +33,7 @@ def test_a_young_tree_does_not_replace_a_proven_one(proven):
     later = plant(1000, 2)
     for merged in (proven.merge(young), young.merge(proven)):
         assert right(merged, *later) > right(proven, *later) - 0.01
-        assert merged.inner.model.thresholds.arrays.gate[:, IS_OPEN].all()
+        assert merged.inner.model.trees.arrays.gate[:, IS_OPEN].all()
 
 
 def test_a_label_of_the_other_model_keeps_its_tree(proven):
@@ -41,7 +41,7 @@ def test_a_label_of_the_other_model_keeps_its_tree(proven):
     both = np.column_stack([np.full(len(Y), np.nan), X[:, 3] * X[:, 4] > 0.0])
     other = proven.sibling().partial_fit(X, both)
     merged = proven.merge(other)
-    gates = merged.inner.model.thresholds.arrays.gate[:, IS_OPEN]
+    gates = merged.inner.model.trees.arrays.gate[:, IS_OPEN]
     assert gates.tolist() == [1.0, 1.0]
 
 
@@ -72,7 +72,7 @@ def test_classes_are_merged_with_one_gate():
     later = X[2400:]
     before = np.mean(big.predict(later) == classes(later))
     merged = big.merge(small)
-    gates = merged.inner.any_model.thresholds.arrays.gate[:, IS_OPEN]
+    gates = merged.inner.any_model.trees.arrays.gate[:, IS_OPEN]
     assert gates.min() == gates.max()
     assert np.mean(merged.predict(later) == classes(later)) > before - 0.02
 
@@ -82,9 +82,9 @@ def test_a_third_class_closes_the_gate_of_two():
     two = np.where((X[:, 0] > 0.0) & (X[:, 1] > 0.0), "a", "b")
     clf = EvolvingFuzzyClassifier().fit(X[:200], two[:200]).partial_fit(X[200:1500], two[200:1500])
     model = clf.inner.any_model
-    assert model.thresholds.arrays.gate[1, IS_OPEN] == 1.0
+    assert model.trees.arrays.gate[1, IS_OPEN] == 1.0
     model.grow_labels(3, absent=True)
-    assert not model.thresholds.arrays.gate[:, IS_OPEN].any()
+    assert not model.trees.arrays.gate[:, IS_OPEN].any()
     np.testing.assert_allclose(model.outputs(X[1500:])[:, :2].sum(axis=1), 1.0, atol=0.2)
 
 
@@ -92,10 +92,10 @@ def test_a_tree_that_asks_about_a_feature_that_goes_starts_anew_and_says_so(prov
     X, Y = plant(2500, 0)
     clf = EvolvingFuzzyClassifier().fit(X[:200], Y[:200]).partial_fit(X[200:], Y[200:])
     model = clf.inner.model
-    numbers = set(model.thresholds.arrays.number[model.thresholds.arrays.number >= 0].tolist())
-    model.thresholds.arrays.since[0] = 700
+    numbers = set(model.trees.arrays.number[model.trees.arrays.number >= 0].tolist())
+    model.trees.arrays.since[0] = 700
     keep_features(model, np.array([1, 2, 3, 4]))
-    t = model.thresholds.arrays
+    t = model.trees.arrays
     assert t.X.shape[1] == 4
     assert t.since[0] == 700
     assert t.feature[0, 0] < 0
@@ -113,4 +113,4 @@ def test_a_feature_that_appears_is_used_within_some_hundred_rows():
     grow_features(model, [X[:50, 0]])
     wide = np.ascontiguousarray(np.column_stack([X[:, 1:], X[:, 0]]))
     model.learn(Batch(wide[1200:1900], Y[1200:1900]))
-    assert 4 in model.thresholds.arrays.feature[0]
+    assert 4 in model.trees.arrays.feature[0]

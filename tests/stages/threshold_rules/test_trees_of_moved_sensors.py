@@ -29,7 +29,7 @@ def test_no_false_edge_is_left_after_a_correction(factor, shift):
     X, Y = hot_stream(factor=factor, shift=shift)
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y)
     assert [event.feature for event in clf.events_ if event.kind == "sensor moved"] == ["x0"]
-    rules = next(tree.rules for tree in clf.rules_.thresholds if tree.label == "label0")
+    rules = next(tree.rules for tree in clf.rules_.threshold_rules if tree.label == "label0")
     assert len(rules) == 2
     readings = factor * np.array([90.0, 105.0, 115.0, 130.0, 140.0]) + shift
     rows = np.c_[readings, np.zeros((5, 2))]
@@ -57,7 +57,7 @@ def test_one_row_at_a_time_corrects_the_same_rows():
     expected = whole.test_then_train(X[2200:], Y[2200:])
     rows = [single.test_then_train(X[i : i + 1], Y[i : i + 1])[0] for i in range(2200, 2400)]
     np.testing.assert_array_equal(rows, expected)
-    np.testing.assert_array_equal(single.inner.model.thresholds.arrays.X, whole.inner.model.thresholds.arrays.X)
+    np.testing.assert_array_equal(single.inner.model.trees.arrays.X, whole.inner.model.trees.arrays.X)
 
 
 @pytest.mark.compiled

@@ -11,6 +11,8 @@ from evolabel.core.array_checks import (
     check_samples,
     inside,
     is_nearly_definite,
+    part_of,
+    prefixed,
     require,
     size_of,
 )
@@ -18,7 +20,6 @@ from evolabel.core.events import MERGES
 from evolabel.core.schema import Schema, array, new_entries
 from evolabel.core.sizes import misfit
 from evolabel.model.protocols import Model
-from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.stages.rules.arrays import block_length
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import MOMENTS, NO_MOMENTS, Moments

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evolabel.explain.figures.figure_data import Drawable, FigureData
-from evolabel.explain.novelty_check import novelty_borders
+from evolabel.explain.unfamiliar import novelty_borders
 from evolabel.stages.rules.figures.planes import feature_pair, need_two_features
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.typing import FloatArray

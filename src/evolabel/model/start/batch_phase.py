@@ -87,7 +87,7 @@ def initialise(model: Model, batch: Batch) -> None:
     model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
     model.local_ridge = options.first_local_ridge
     model.start_rules(model.scaler, model.settings())
-    model.thresholds = model.new_thresholds()
+    model.trees = model.new_trees()
     model.own_stages = [stage.empty_like() for stage in model.own_stages]
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
     model.warm_up = None

@@ -45,6 +45,6 @@ def start_calibration(model: Model, batch: Batch, left_out: LeftOut | None) -> B
 def _answered_by_rules(model: Model) -> BoolArray:
     """Return for which labels the rules make more than half of the output, (K,); for classes all of them or none."""
     found = model.drift.mixer_weights[SLOW] > 0.5
-    if model.thresholds is not None:
-        found = found & (model.thresholds.arrays.gate[:, IS_OPEN] == 0.0)
+    if model.trees is not None:
+        found = found & (model.trees.arrays.gate[:, IS_OPEN] == 0.0)
     return np.full(len(found), found.all()) if model.exclusive else found

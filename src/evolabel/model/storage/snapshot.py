@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.array_checks import MOST, check_arrays, check_names, inside, require, size_of, whole
+from evolabel.core.array_checks import (
+    MOST,
+    check_arrays,
+    check_names,
+    inside,
+    part_of,
+    prefixed,
+    require,
+    size_of,
+    whole,
+)
 from evolabel.core.events import (
     EVENT_KINDS,
     MERGES,
@@ -24,21 +34,16 @@ from evolabel.errors import DataError
 from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
-from evolabel.model.storage.named_arrays import part_of, prefixed
 from evolabel.model.stream_model import StreamModel
 from evolabel.model.warm_up import WARM_UP_ARRAYS
-from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
-from evolabel.stages.calibration.file_checks import check_calibration
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.own.stage import check_given
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings
 from evolabel.stages.rules.file_checks import RuleChecks, check_identities, check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS
-from evolabel.stages.scaling.file_checks import check_scaler
-from evolabel.stages.scaling.stage import Scaler, limits_of
-from evolabel.stages.threshold_rules.file_checks import check_thresholds
-from evolabel.stages.threshold_rules.stored import fill_thresholds, thresholds_to_arrays
+from evolabel.stages.scaling.stage import restored_scaler
+from evolabel.stages.threshold_rules.stored import fill_trees, trees_to_arrays
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, WrittenArrays
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry, Former, current_entries
 from evolabel.stages.written_rules.file_checks import read_written
@@ -86,13 +91,13 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= {f"rules.{name}": array[used] for name, array in rules.by_slot.items()}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays |= prefixed("sensors", model.sensors.stored()) | prefixed("members", model.drift.stored())
-    if model.thresholds is not None:
-        arrays |= prefixed("thresholds", thresholds_to_arrays(model.thresholds))
+    if model.trees is not None:
+        arrays |= prefixed("thresholds", trees_to_arrays(model.trees))
     for stage in model.own_stages:
         arrays |= prefixed(f"stages.{stage.name}", stage.stored())
     if len(model.written):
         arrays |= prefixed("written", WRITTEN_ARRAYS.arrays_of(model.written.arrays))
-    arrays |= prefixed("calibration", CALIBRATION_ARRAYS.arrays_of(model.calibration.arrays))
+    arrays |= prefixed("calibration", model.calibration.stored())
     if model.decisions is not None:
         arrays |= prefixed("decisions", model.decisions.arrays())
     facts["events"] = [list(event) for event in rules.events]
@@ -147,23 +152,20 @@ def model_from_arrays(
         return model
     parts = _parts(arrays, options)
     with inside("scaler"):
-        check_scaler(parts["scaler"], n_features, options.scaling)
+        scaler = restored_scaler(parts["scaler"], n_features, options.scaling)
     check_arrays(parts["rest"], SEEN_ARRAYS.expected(stream_sizes(n_features, n_labels)))
     if n_features == 0 or n_labels == 0:
         raise DataError(f"a trained model has {n_features} features and {n_labels} labels, expected 1 or more of each")
     kind = {"warming": False, "exclusive": stored.flag("exclusive"), "stages": stages}
     model = model_class(n_features, n_labels, options, **kind, feedback=feedback)
-    low, high = limits_of(options.scaling)
-    model.scaler = Scaler(**SCALER_ARRAYS.copies(parts["scaler"]), low=low, high=high)
+    model.scaler = scaler
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
     rules = _rule_base(model, parts, stored, copy=copy)
-    model.thresholds = model.new_thresholds()
-    if model.thresholds is not None:
+    model.trees = model.new_trees()
+    if model.trees is not None:
         with inside("thresholds"):
-            next_number = int(rules.arrays.counters[NEXT_IDENTITY])
-            check_thresholds(parts["thresholds"], n_features, n_labels, next_number)
-        fill_thresholds(model.thresholds, parts["thresholds"])
-        model.drift.follow([], model.thresholds.drifting)
+            fill_trees(model.trees, parts["thresholds"], int(rules.arrays.counters[NEXT_IDENTITY]))
+        model.drift.follow([], model.trees.drifting)
     with inside("stages"):
         _fill_own(model, parts["stages"])
     if parts["written"]:
@@ -175,8 +177,7 @@ def model_from_arrays(
         model.journal.extend(_entries(rules, parts["change"], stored, model))
     vars(model).update(SEEN_ARRAYS.copies(parts["rest"]))
     with inside("calibration"):
-        check_calibration(parts["calibration"], n_labels, exclusive=model.exclusive)
-    model.calibration.arrays = CALIBRATION_ARRAYS.from_arrays(parts["calibration"])
+        model.calibration.restore(parts["calibration"])
     with inside("decisions"):
         if model.decisions is None:
             check_names(parts["decisions"], ())
@@ -357,6 +358,6 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
 def _written(arrays: Arrays, model: StreamModel, counters: IntArray) -> WrittenArrays:
     """Return the written rules of `model` in `arrays`, at a time when its rules had these `counters`."""
     taken = model.trained().arrays.identity[1 : model.trained().n_rules + 1]
-    if model.thresholds is not None:
-        taken = np.append(taken, model.thresholds.arrays.number)
+    if model.trees is not None:
+        taken = np.append(taken, model.trees.arrays.number)
     return read_written(arrays, model.n_features, model.n_labels, taken, int(counters[NEXT_IDENTITY]))

@@ -6,7 +6,7 @@ from evolabel.paper.options import PaperOptions
 from evolabel.paper.rules.arrays import PaperSettings, dimensions, paper_bytes
 from evolabel.paper.rules.loops.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
 from evolabel.stages.rules.arrays import Settings
-from evolabel.stages.rules.settings import kernel_settings
+from evolabel.stages.rules.kind import rule_settings
 from evolabel.typing import FloatArray
 
 # A rule is compared with the others each time it has won this many samples more.
@@ -46,10 +46,10 @@ def shared_settings(
 ) -> Settings:
     """Return the settings that all kernels read, for `options`, `p` features and `K` labels; drift is not followed.
 
-    The other arguments are those of `kernel_settings`.
+    The other arguments are those of `rule_settings`.
     """
     d = dimensions(p, K, literal_settings(options))
-    settings = kernel_settings(options, p, prior, ridge, local_ridge=local_ridge)
+    settings = rule_settings(options, p, prior, ridge, local_ridge=local_ridge)
     variances = np.append(settings.prior, np.full(d - p, LABEL_VARIANCE))  # the label weight would cancel
     metric = np.stack([variances, np.ones(d)])
     return settings._replace(metric=metric, radius=novelty_radius(options, d), memory=0, most_count=np.inf)

@@ -177,7 +177,7 @@ async def get_sample(worker: Entered, identity: Entrant, sample: str, request: R
     access = access_of(request)
     shown = await sample_for(worker, identity, sample)
     if identity.admin or identity.role != "producer":
-        shown["responses"] = await said_to(access.service.reader, worker, identity, shown)
+        shown["responses"] = await shown_responses(access.service.reader, worker, identity, shown)
     return readable_times(shown)
 
 
@@ -206,7 +206,7 @@ async def sample_for(worker: Worker, identity: Identity, sample: str) -> Facts:
     return found
 
 
-async def said_to(reader: Engine, worker: Worker, identity: Identity, shown: Facts) -> list[Facts]:
+async def shown_responses(reader: Engine, worker: Worker, identity: Identity, shown: Facts) -> list[Facts]:
     """Return what people said to the sample `shown`, read by `reader`; only the own response where it is hidden."""
 
     def rows() -> list[Any]:

@@ -32,7 +32,7 @@ _MOST_SKIPPED = 50
 _LONGEST_WORK = 24 * 3600 * 1000  # milliseconds
 _VALUES = {"1": 1, "0": 0, "u": None}
 _CODES = {value: code for code, value in _VALUES.items()}
-_SAID = ("sent", "refused", "late", "taken_back", "final", "skipped")
+_NOTICES = ("sent", "refused", "late", "taken_back", "final", "skipped")
 
 
 class ShownQuestion(NamedTuple):
@@ -40,18 +40,20 @@ class ShownQuestion(NamedTuple):
 
     number: int | None = None
     skipped: tuple[int, ...] = ()
-    said: str | None = None
+    notice: str | None = None
     chosen: dict[str, str] | None = None
     missing: tuple[str, ...] = ()
 
 
 @router.get("/answer")
 async def get_answer(
-    worker: Entered, visitor: Entrant, request: Request, *, number: int | None = None, skip: str = "", said: str = ""
+    worker: Entered, visitor: Entrant, request: Request, *, number: int | None = None, skip: str = "", notice: str = ""
 ) -> Response:
     """Show a question, which is kept for the person."""
     check_can_write(worker)
-    return await _show(request, worker, visitor, ShownQuestion(number, _numbers(skip), said if said in _SAID else None))
+    return await _show(
+        request, worker, visitor, ShownQuestion(number, _numbers(skip), notice if notice in _NOTICES else None)
+    )
 
 
 @router.get("/answer/last")
@@ -69,14 +71,14 @@ async def post_answer(worker: Entered, visitor: Entrant, number: int, request: R
     if act == "skip":
         await read(worker, lambda batch: worker.leases.give_back(number, visitor.person.id))
         return await _go(
-            request, worker, visitor, ShownQuestion(skipped=(*skipped, number)[-_MOST_SKIPPED:], said="skipped")
+            request, worker, visitor, ShownQuestion(skipped=(*skipped, number)[-_MOST_SKIPPED:], notice="skipped")
         )
     origin = await origin_of(request, visitor.identity(worker.project.id))
     if act == "refuse":
         reason = str(form.get("reason", ""))[:500] or None
         result = await carry_out(worker, lambda batch: operations.refuse(batch, number, reason, origin), 1, origin)
         return await _go(
-            request, worker, visitor, ShownQuestion(skipped=skipped, said="late" if result["late"] else "refused")
+            request, worker, visitor, ShownQuestion(skipped=skipped, notice="late" if result["late"] else "refused")
         )
     labels, asked = await read(worker, lambda batch: (list(batch.state.labels), reading.asked_labels(batch, number)))
     chosen = {label.name: str(form.get(f"y{place}", "")) for place, label in enumerate(labels)}
@@ -93,8 +95,8 @@ async def post_answer(worker: Entered, visitor: Entrant, number: int, request: R
     result = await carry_out(
         worker, lambda batch: operations.give_answer(batch, number, given, origin, took_ms=took), 1, origin
     )
-    said = "late" if result["late"] else "refused" if result["status"] == "refused" else "sent"
-    return await _go(request, worker, visitor, ShownQuestion(skipped=skipped, said=said))
+    notice = "late" if result["late"] else "refused" if result["status"] == "refused" else "sent"
+    return await _go(request, worker, visitor, ShownQuestion(skipped=skipped, notice=notice))
 
 
 @router.post("/questions/{number}/undo")
@@ -105,8 +107,8 @@ async def post_undo(worker: Entered, visitor: Entrant, number: int, request: Req
     try:
         await carry_out(worker, lambda batch: operations.withdraw(batch, number, origin), 1, origin)
     except ConflictError:
-        return await _go(request, worker, visitor, ShownQuestion(said="final"))
-    return await _go(request, worker, visitor, ShownQuestion(number, said="taken_back"))
+        return await _go(request, worker, visitor, ShownQuestion(notice="final"))
+    return await _go(request, worker, visitor, ShownQuestion(number, notice="taken_back"))
 
 
 @router.post("/questions/{number}/lease")
@@ -135,7 +137,7 @@ async def _go(request: Request, worker: Worker, visitor: Visitor, look: ShownQue
     """Return the content for `look`, or lead a browser without the script to it."""
     if "x-fragment" in request.headers:
         return await _show(request, worker, visitor, look)
-    query = {"number": look.number, "skip": ",".join(map(str, look.skipped)), "said": look.said}
+    query = {"number": look.number, "skip": ",".join(map(str, look.skipped)), "notice": look.notice}
     given = {name: value for name, value in query.items() if value}
     return RedirectResponse(f"/p/{worker.project.slug}/answer?{urlencode(given)}", 303)
 
@@ -165,7 +167,7 @@ async def _show(request: Request, worker: Worker, visitor: Visitor, look: ShownQ
         "last": await _last_answers(request, worker, visitor, 2 if question else 10),
         "look": look,
         "now": now_us(),
-        "said": _said(look, question, found["waiting"]),
+        "announcement": _announcement(look, question, found["waiting"]),
     }
     if question is not None:
         chosen = look.chosen if look.chosen is not None else await _chosen_before(worker, visitor, question)
@@ -276,9 +278,9 @@ def _counters(labels: list[Label], last: list[dict[str, Any]]) -> list[dict[str,
     return rows
 
 
-def _said(look: ShownQuestion, question: dict[str, Any] | None, waiting: int) -> str:
+def _announcement(look: ShownQuestion, question: dict[str, Any] | None, waiting: int) -> str:
     """Return what the live region says after `look` has led to `question`, while others are `waiting`."""
-    parts = [text(f"answer.{look.said}")] if look.said else []
+    parts = [text(f"answer.{look.notice}")] if look.notice else []
     if look.missing:
         return counted("answer.open", len(look.missing), label=look.missing[0])
     if question is None:

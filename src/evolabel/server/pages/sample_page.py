@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from evolabel.server.http.access import now_us, read
-from evolabel.server.http.samples import default_label, explain_now, said_to, sample_for
+from evolabel.server.http.samples import default_label, explain_now, sample_for, shown_responses
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.pages.charts import value_text, waterfall
 from evolabel.server.pages.feature_rows import CURVE, RECENT, feature_rows
@@ -65,7 +65,7 @@ async def get_sample_page(
         return {"rows": rows, "recent": recent, "cause": cause, "closed_at": closed_at}
 
     facts |= await asyncio.to_thread(values)
-    facts["said"] = await said_to(reader, worker, identity, shown)
+    facts["responses"] = await shown_responses(reader, worker, identity, shown)
     if not shown["hidden"]:
         facts |= await _model_now(worker, shown, facts, label)
     state = "open" if shown["question"] and facts["cause"] is None else facts["cause"] or shown.get("held") or "none"

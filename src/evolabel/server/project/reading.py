@@ -235,7 +235,7 @@ def _feature_parts(state: ProjectState, cells: list[float | str | None], why: Ex
 
 def _rule_parts(why: Explanation, c: int) -> list[Facts]:
     """Return what threshold rules and written rules give to label `c`, where they give anything."""
-    parts = (("threshold_rules", float(why.thresholds[c])), ("written_rules", float(why.written[c])))
+    parts = (("threshold_rules", float(why.threshold_rules[c])), ("written_rules", float(why.written[c])))
     return [{"kind": kind, "name": None, "value": None, "gives": gives} for kind, gives in parts if gives != 0.0]
 
 

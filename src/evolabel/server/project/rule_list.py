@@ -25,7 +25,7 @@ def rule_list(state: ProjectState, top: int | None = None) -> list[Facts]:
     if top is not None:
         rules = rules.top(top)
     found = [_written(rule) for rule in rules.written]
-    found += [_threshold(rule) for label in rules.thresholds for rule in label.rules if rule.number is not None]
+    found += [_threshold(rule) for label in rules.threshold_rules for rule in label.rules if rule.number is not None]
     return found + [_learned(rule) for rule in sorted(rules, key=lambda rule: -rule.support)]
 
 

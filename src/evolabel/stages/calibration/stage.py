@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.validation import check_number
+from evolabel.core.array_checks import check_arrays, is_nearly_definite, require
 from evolabel.core.rows import Batch
 from evolabel.core.schema import new_entries
 from evolabel.core.sizes import is_ready, misfit
@@ -22,6 +23,7 @@ from evolabel.stages.calibration.arrays import (
     CalibrationArrays,
     Calibrations,
     allocate_calibration,
+    calibration_sizes,
     first_maps,
     with_scratch_rows,
 )
@@ -32,9 +34,11 @@ from evolabel.stages.calibration.loops.calibration import (
     limit_rows,
     probability_rows,
 )
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
 DEFAULT_COVERAGE = 0.9  # of prediction sets
+
+_ROUNDING = 1e-6  # of stored arrays
 
 _contiguous = np.ascontiguousarray
 _learn, _probability_rows, _limit_rows = direct(learn_calibration), direct(probability_rows), direct(limit_rows)
@@ -147,6 +151,17 @@ class Calibration:
             raise misfit(batch._asdict(), f"{self.n_labels} labels")
         _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits)
 
+    # ------------------------------------------------------------------ files
+
+    def stored(self) -> Arrays:
+        """Return the arrays by name, as files have them."""
+        return CALIBRATION_ARRAYS.arrays_of(self.arrays)
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the state to copies of stored `arrays`; DataError if they are not those of such a calibration."""
+        _check_stored(arrays, self.n_labels, self.exclusive)
+        self.arrays = CALIBRATION_ARRAYS.from_arrays(arrays)
+
     # ------------------------------------------------------------------ other widths, merging, copies
 
     def grow_labels(self, n_labels: int) -> None:
@@ -203,3 +218,23 @@ def bounds_of_theta(exclusive: bool) -> tuple[FloatArray, FloatArray]:
 def _times(D: FloatArray, delta: FloatArray) -> FloatArray:
     """Return D_k delta_k for every label k."""
     return np.asarray((D @ delta[..., None])[..., 0])
+
+
+def _check_stored(arrays: Arrays, n_labels: int, exclusive: bool) -> None:
+    """Check the stored `arrays` of a calibration: curvatures that can be solved, counts, and errors in range."""
+    check_arrays(arrays, CALIBRATION_ARRAYS.expected(calibration_sizes(n_labels, exclusive)))
+    _, A, D = first_maps(exclusive)
+    _check_curvature("A", arrays["A"], A)
+    for each in arrays["D"]:
+        _check_curvature("D", each, D)
+    low, high = bounds_of_theta(exclusive)
+    require((arrays["theta"] >= low) & (arrays["theta"] <= high), "theta", "a map that rises, within its bounds")
+    sums = arrays["counts"].sum(axis=1)
+    require(np.abs(sums - arrays["n"]) <= _ROUNDING * (1.0 + sums), "n", "the sums of the counts")
+
+
+def _check_curvature(name: str, A: FloatArray, first: FloatArray) -> None:
+    """Check that the array `name`, A, is symmetric and at least its value before the `first` row, up to rounding."""
+    scale = np.sqrt(np.outer(np.abs(np.diagonal(A)), np.abs(np.diagonal(A))))
+    require(np.abs(A - A.T) <= _ROUNDING * scale, name, "a symmetric matrix")
+    require(is_nearly_definite(A - first, np.diagonal(A)), name, "at least the curvature before the first row")

@@ -1,4 +1,4 @@
-"""What the linear member adds to an output, feature by feature, and how the rules share the output with it."""
+"""What rules and the linear member add to an output, feature by feature, and how they share the output."""
 
 from typing import NamedTuple, Protocol
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from evolabel.core.rows import Rows
 from evolabel.stages.drift.stage import NoDrift
-from evolabel.stages.rules.part import rule_part
 from evolabel.stages.rules.stream_terms import RulesModel
 from evolabel.typing import FloatArray, IntArray
 
@@ -51,13 +50,28 @@ def mixed_part(model: DriftModel, rows: Rows, active: IntArray) -> MixedPart:
 
     `rows`, with their memberships, are the sample alone.
     """
-    parts, slopes = rule_part(model.trained(), model.drift.weights, rows.Z[0], rows.psi[0], active)
+    parts, slopes = _rule_part(model, rows, active)
     linear = linear_part(model, rows.X)
     if linear is None:
         return MixedPart(parts, None, slopes, parts.sum(axis=(0, 1)))
     parts *= linear.rules_share
     total = (parts.sum(axis=0) + linear.contributions).sum(axis=0)
     return MixedPart(parts, linear.contributions, linear.rules_share * slopes + linear.slopes, total)
+
+
+def _rule_part(model: DriftModel, rows: Rows, active: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return what each feature of the sample `rows` adds through each of the `active` rules of `model`, and the slopes.
+
+    Shapes: (n_active, n_features + 1, n_labels), (n_features, n_labels).
+    """
+    rules, z, psi = model.trained(), rows.Z[0], rows.psi[0]
+    parts = np.empty((len(active), rules.n_features + 1, rules.n_labels))
+    slopes = np.zeros((rules.n_features, rules.n_labels))
+    for i, slot in enumerate((active + 1).tolist()):
+        weights = psi[slot - 1] * model.drift.weights(slot)
+        parts[i] = rules.regressor(z, slot)[:, None] * weights
+        slopes += weights[:-1]
+    return parts, slopes
 
 
 def linear_part(model: DriftModel, x: FloatArray) -> LinearPart | None:

@@ -2,13 +2,25 @@
 
 from typing import Any
 
+import numpy as np
+
+from evolabel.core.options import Options
 from evolabel.core.rows import Batch
-from evolabel.stages.rules.arrays import Settings
+from evolabel.stages.rules.arrays import RULE_ARRAYS, Settings, rule_sizes, rule_switches
 from evolabel.stages.rules.file_checks import RuleChecks
-from evolabel.stages.rules.memory_need import memory_need
-from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import Arrays, FloatArray
+
+# Samples a slot learns between two derivations of its P from H: rounding never shows, and the price is small.
+UPKEEP_EVERY = 2048
+
+# Rows of the stream that the fast member remembers: at least so many, and so many per weight of a rule and label, so
+# that inverting H once in a quarter of them costs no more than learning.
+LEAST_MEMORY = 500
+MEMORY_PER_WEIGHT = 8
+
+# Samples by which the centre of a rule is held in its place, at most: centres follow inputs that move.
+MOST_COUNT = 300.0
 
 
 class RuleKind:
@@ -17,11 +29,11 @@ class RuleKind:
     def settings(
         self, options: Any, n_features: int, n_labels: int, prior: FloatArray, ridges: tuple[float, float]
     ) -> Settings:
-        """Return the settings of the kernels.
+        """Return the settings that loops read.
 
         `prior` is the expected variance of scaled features, `ridges` their unit and the factor of that of the rules.
         """
-        return kernel_settings(options, n_features, prior, ridges[0], local_ridge=ridges[1])
+        return rule_settings(options, n_features, prior, ridges[0], local_ridge=ridges[1])
 
     def rules(
         self, options: Any, n_features: int, n_labels: int, settings: Settings, stored: Arrays | None
@@ -35,7 +47,8 @@ class RuleKind:
 
     def memory_need(self, n_features: int, n_labels: int, options: Any, rules: int) -> int:
         """Return the bytes that a rule base with slots for `rules` rules takes."""
-        return memory_need(n_features, n_labels, options, rules)
+        settings = rule_settings(options, n_features, np.ones(n_features), 1.0)
+        return RULE_ARRAYS.n_bytes(rule_sizes(rules, n_features, n_labels), rule_switches(settings))
 
     def fit_consequents(self, rules: Any, batch: Batch) -> None:
         """Learn the consequents of `rules` that have their places from the scaled initial `batch`."""
@@ -43,3 +56,31 @@ class RuleKind:
 
     def finish(self, rules: Any) -> None:
         """Do what is left to be done with `rules` once the initial batch was learned: nothing."""
+
+
+def rule_settings(
+    options: Options, p: int, prior: FloatArray, ridge: float, *, local_ridge: float | None = None
+) -> Settings:
+    """Return the settings of the rules for `options` and `p` features.
+
+    `prior` is the expected variance of scaled features, `ridge` the unit of the ridges, `local_ridge` the factor
+    chosen, if any.
+    """
+    o = options
+    local = o.first_local_ridge if local_ridge is None else local_ridge
+    shape = np.append(np.ones(p), o.intercept_ridge)  # D: the intercept is hardly penalised
+    return Settings(
+        penalty=np.stack([o.global_ridge * ridge * shape, local * ridge * shape]),
+        metric=np.stack([prior, np.ones(p)]),
+        prior_count=o.prior_count_for(p),
+        tau=o.temperature_for(p) / p,
+        min_activation=float(o.min_activation),
+        max_rules=int(o.max_rules),
+        radius=float(o.vigilance),
+        novel_z=float(o.novel_z),
+        upkeep_every=UPKEEP_EVERY,
+        prune_after=int(o.prune_after or 0),
+        min_support=float(o.min_support),
+        memory=max(LEAST_MEMORY, MEMORY_PER_WEIGHT * (p + 1)) if o.follow_drift else 0,
+        most_count=MOST_COUNT if o.follow_drift else np.inf,
+    )

@@ -3,30 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from evolabel._utils.memory import GIB, memory_available
 from evolabel.core.options import Options
 from evolabel.errors import OutOfMemoryError
-from evolabel.stages.rules.arrays import RULE_ARRAYS, rule_sizes, rule_switches
-from evolabel.stages.rules.settings import kernel_settings
 from evolabel.stages.rules.stage import FIRST_CAPACITY
 
 Need = Callable[[int, int, Any, int], int]
-"""Returns the bytes that a rule base takes, as `memory_need`."""
+"""Returns the bytes that a rule base takes, as `RuleKind.memory_need`."""
 
 _ALWAYS_FITS = GIB // 4  # bytes; smaller models are not compared, because reading the memory available takes time
 
 
-def memory_need(n_features: int, n_labels: int, options: Options, rules: int) -> int:
-    """Return the bytes that a rule base with slots for `rules` rules takes, by the sizes and the `options`."""
-    settings = kernel_settings(options, n_features, np.ones(n_features), 1.0)
-    return RULE_ARRAYS.n_bytes(rule_sizes(rules, n_features, n_labels), rule_switches(settings))
-
-
-def check_memory(
-    n_features: int, n_labels: int, options: Options, need_of: Need = memory_need, of_stages: int = 0
-) -> None:
+def check_memory(n_features: int, n_labels: int, options: Options, need_of: Need, of_stages: int = 0) -> None:
     """Raise OutOfMemoryError if the first arrays of a model of `n_features`, `n_labels` and `options` do not fit.
 
     These have slots for `max_rules` rules, for 32 if it is larger, and take what `need_of` returns; arrays of stages of

@@ -11,13 +11,14 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.special import ndtri
 
+from evolabel.core.array_checks import check_arrays, require, size_of
 from evolabel.core.rows import Rows
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS, ScalerArrays
 from evolabel.stages.scaling.loops.scale import Knots, scale_rows
-from evolabel.typing import FloatArray
+from evolabel.typing import Arrays, FloatArray
 
 # A feature that spreads less is constant: its square would underflow.
 SMALLEST_SPREAD = 1e-150
@@ -179,11 +180,22 @@ _SCALINGS = {
 }
 
 
-def variance_of(kind: str) -> float | None:
-    """Return the variance expected of every feature by this `kind` of scaling; None where features are not scaled."""
-    return _SCALINGS[kind].variance
+def restored_scaler(arrays: Arrays, p: int, kind: str) -> Scaler:
+    """Return the scaling of `p` features of this `kind` with copies of stored `arrays`; DataError if they are none."""
+    _check_stored(arrays, p, kind)
+    return Scaler(**SCALER_ARRAYS.copies(arrays), low=_SCALINGS[kind].low, high=_SCALINGS[kind].high)
 
 
-def limits_of(kind: str) -> tuple[float, float]:
-    """Return the lowest and the highest score of this `kind` of scaling."""
-    return _SCALINGS[kind].low, _SCALINGS[kind].high
+def _check_stored(arrays: Arrays, p: int, kind: str) -> None:
+    """Check the stored `arrays` of the scaling of `p` features of this `kind`: knots and their scores rise."""
+    knots, variance = size_of(arrays, "x", 1), _SCALINGS[kind].variance
+    table = SCALER_ARRAYS.expected({"feature": p, "knot": knots})
+    table["used"] = table["used"]._replace(high=knots)
+    if variance is not None:
+        table["prior"] = table["prior"]._replace(low=variance, high=variance, positive=False)
+    check_arrays(arrays, table)
+    x, z, used = arrays["x"], arrays["z"], arrays["used"]
+    require(x.shape[1] > 0, "x", "one knot or more")
+    in_use = np.arange(1, x.shape[1]) < used[:, None]
+    for name, rows in (("x", x), ("z", z)):
+        require((np.diff(rows, axis=1) >= 0.0) | ~in_use, name, "knots that rise")

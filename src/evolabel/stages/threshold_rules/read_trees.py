@@ -222,7 +222,7 @@ def _is_shown(box: Box, least: float) -> bool:
 class TreeModel(RulesModel, Protocol):
     """A model as its threshold rules are read, too."""
 
-    thresholds: ThresholdRules | None
+    trees: ThresholdRules | None
 
 
 def tree_reader(model: TreeModel, feature_names: list[str], label_names: list[str]) -> TreeReader | None:
@@ -230,12 +230,12 @@ def tree_reader(model: TreeModel, feature_names: list[str], label_names: list[st
 
     None where the model has no threshold rules.
     """
-    thresholds = model.thresholds
-    if thresholds is None or model.rules is None or model.scaler is None:
+    trees = model.trees
+    if trees is None or model.rules is None or model.scaler is None:
         return None
     corrections = model.sensors.corrections(feature_names)
-    first = thresholds.first_tree
-    return TreeReader(thresholds.arrays, first, feature_names, label_names, model.scaler.binary, corrections)
+    first = trees.first_tree
+    return TreeReader(trees.arrays, first, feature_names, label_names, model.scaler.binary, corrections)
 
 
 def read_threshold_rules(model: TreeModel, feature_names: list[str], label_names: list[str]) -> list[LabelRules]:

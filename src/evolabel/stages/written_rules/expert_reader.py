@@ -168,8 +168,8 @@ class _Reader:
 
     def conditions(self) -> list[Condition]:
         """Return the next condition; "mode IS NEITHER idle NOR wash" is two."""
-        feature, said = self.feature(), self.take("IS")
-        if said and self.comes(MISSING) and self.comes(OR, 1) and self.comes_any(_NO_TEXT, 2):
+        feature, has_is = self.feature(), self.take("IS")
+        if has_is and self.comes(MISSING) and self.comes(OR, 1) and self.comes_any(_NO_TEXT, 2):
             raise refuse_missing(f"{feature} is missing or")
         if self.take("BETWEEN"):
             low = self.number()
@@ -179,7 +179,7 @@ class _Reader:
             return [Condition(feature, low=self.number())]
         if self.take("BELOW"):
             return [Condition(feature, high=self.number())]
-        if said:
+        if has_is:
             return self.term_or_texts(feature)
         raise self.error("IS, BETWEEN, ABOVE or BELOW")
 

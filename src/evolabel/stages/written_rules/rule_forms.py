@@ -87,8 +87,8 @@ def _text_terms(words: Vocabulary, scaler: Scaler, centre: FloatArray, half: Flo
     is_off = (shares <= 1.0 - CLEAR_SHARE) & (centre + half < on)
     for j in np.flatnonzero(is_on):
         is_off[[words.index_of(other) for other in words.texts_like(words.feature_names[j])]] = False
-    said = dict.fromkeys(words.texts, (YES, NO)) | dict.fromkeys(words.flags, (TRUE, FALSE))
-    numbers = {words.index_of(name): both for name, both in said.items()}
+    values = dict.fromkeys(words.texts, (YES, NO)) | dict.fromkeys(words.flags, (TRUE, FALSE))
+    numbers = {words.index_of(name): both for name, both in values.items()}
     return {j: on if is_on[j] else off if is_off[j] else ANY for j, (on, off) in numbers.items()}
 
 
@@ -137,9 +137,9 @@ def written_words(place: int, model: EditedModel, features: list[str], labels: l
     words = model.trained().rule_names.texts.get(int(model.written.arrays.number[place]), "")
     if model.sensors.corrections(features):
         with suppress(DataError):
-            said = resolve(read_form(words), stream_terms(model, features))
+            form = resolve(read_form(words), stream_terms(model, features))
             now = written_form(place, model, features, labels)
-            words = words if said.conditions == now.conditions else str(now)
+            words = words if form.conditions == now.conditions else str(now)
     return without_name(words)
 
 
@@ -151,9 +151,9 @@ def _as_read(condition: Condition, place: int, model: EditedModel, words: Vocabu
     sensors, j = model.sensors, words.index_of(condition.feature)
     if condition.term or condition.feature not in sensors.corrections(words.feature_names):
         return condition
-    said = np.array(box_of(ExpertRule((condition,), _ANY_LABEL), words))[:, j]
+    read = np.array(box_of(ExpertRule((condition,), _ANY_LABEL), words))[:, j]
     kept = sensors.as_read_now(np.stack([model.written.arrays.low[place], model.written.arrays.high[place]]))[:, j]
-    if np.allclose(said, kept, rtol=_ROUNDING, atol=0.0):
+    if np.allclose(read, kept, rtol=_ROUNDING, atol=0.0):
         return condition
     low, high = (float(f"{end:.{_DIGITS_OF_END}g}") for end in kept)
     return range_condition(condition.feature, low, high)

@@ -136,10 +136,10 @@ def _resolved_flag(condition: Condition) -> Condition:
         return condition
     if condition.of_text and text.upper() == MISSING:
         raise refuse_missing(f"{column} is {'' if condition.term == YES else 'not '}missing")
-    said = TRUTH_VALUES.get(text.lower()) if condition.of_text else None
-    if said is None:
+    truth = TRUTH_VALUES.get(text.lower()) if condition.of_text else None
+    if truth is None:
         raise DataError(f"{column} is true or false; write {column} IS true, or {column} IS false")
-    return Condition(column, TRUE if bool(said) == (condition.term == YES) else FALSE)
+    return Condition(column, TRUE if bool(truth) == (condition.term == YES) else FALSE)
 
 
 def _resolved_one(condition: Condition, words: Vocabulary) -> Condition:

@@ -209,7 +209,7 @@ def _fitted(entry: EditEntry, now: WrittenArrays) -> WrittenArrays:
 
 def check_rule(model: EditedModel, rule: int) -> None:
     """Raise DataError, with the numbers of all rules of `model`, unless `rule` is one of them."""
-    base, written, trees = model.trained(), model.written.arrays.number.tolist(), model.thresholds
+    base, written, trees = model.trained(), model.written.arrays.number.tolist(), model.trees
     regions = sorted(base.arrays.identity[1 : base.n_rules + 1].tolist())
     found = [] if trees is None else sorted(set(trees.arrays.number[trees.arrays.number >= 0].tolist()))
     if rule in (*regions, *written, *found):
@@ -221,7 +221,7 @@ def check_rule(model: EditedModel, rule: int) -> None:
 
 def is_threshold_rule(model: EditedModel, rule: int) -> bool:
     """Return whether `rule` is the number of a threshold rule of `model`."""
-    return model.thresholds is not None and rule >= 0 and bool((model.thresholds.arrays.number == rule).any())
+    return model.trees is not None and rule >= 0 and bool((model.trees.arrays.number == rule).any())
 
 
 def region_of(model: EditedModel, rule: int) -> int:
