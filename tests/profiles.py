@@ -10,7 +10,7 @@ from evolabel.paper.model import PaperModel
 from evolabel.paper.options import PaperOptions
 from evolabel.persistence.schemas import PAPER_PARAMETERS
 
-ABSENT = {"follow_drift": False, "threshold_rules": False}  # of the paper's classifier
+ABSENT = {"follow_drift": False, "threshold_rules": False, "memory": None}  # of the paper's classifier
 PLAIN = {
     field.name: PAPER_PARAMETERS.get(field.name, getattr(Options, field.name, None)) for field in fields(PaperOptions)
 }

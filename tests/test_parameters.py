@@ -65,7 +65,7 @@ def test_the_default_classifier_has_few_parameters_and_the_paper_has_thirteen_of
     default, paper = (set(DECLARED[cls]) for cls in CLASSES)
     assert len(default) <= 22
     assert len(paper - default) == 13
-    assert default - paper == {"follow_drift", "threshold_rules"}
+    assert default - paper == {"follow_drift", "threshold_rules", "memory"}
 
 
 @pytest.mark.parametrize("cls", CLASSES)

@@ -65,6 +65,7 @@ CALLED = {
     "rules": {"rules", "rule", "memberships", "regressors", "consequents", "slow"},
     "drift": {"member", "members", "mixer", "mix", "mixed", "drift", "alarm", "fast", "linear"},
     "threshold_rules": {"thresholds", "trees", "tree", "refine", "refined", "refiner", "refiners"},
+    "last_answers": {"memory"},
     "written_rules": {"written"},
     "calibration": {"calibration", "calibrator", "probabilities"},
     "decisions": {"decisions", "decide"},

@@ -19,6 +19,7 @@ from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.decisions.arrays import KNOWN_SETS, LABEL_COUNTS, OUTPUT_COUNTS
 from evolabel.stages.drift.arrays import MEMBER_ARRAYS
 from evolabel.stages.feedback.arrays import INITIAL_ERRORS, RECENT_ERRORS
+from evolabel.stages.last_answers.arrays import LAST_ANSWER_ARRAYS
 from evolabel.stages.rules.arrays import RULE_ARRAYS
 from evolabel.stages.rules.weights import MOMENTS
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS
@@ -49,9 +50,12 @@ PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
     "rules": ("Rules; from ``F`` on of a PaperClassifier alone", (RULE_ARRAYS, PAPER_ARRAYS)),
     "members": ("Fast and linear member, alarms", (MEMBER_ARRAYS,)),
     "thresholds": ("Threshold rules", (THRESHOLD_ARRAYS,)),
+    "last_answers": ("Last answers", (LAST_ANSWER_ARRAYS,)),
     "written": ("Written rules", (WRITTEN_ARRAYS,)),
     "calibration": ("Calibration", (CALIBRATION_ARRAYS,)),
     "decisions": ("Decisions: thresholds, balanced, label sets", (OUTPUT_COUNTS, LABEL_COUNTS, KNOWN_SETS)),
+    "following.calibration": ("Calibration of outputs that follow the last answers", (CALIBRATION_ARRAYS,)),
+    "following.decisions": ("Decisions on them", (OUTPUT_COUNTS, LABEL_COUNTS, KNOWN_SETS)),
     "feedback": ("Error feedback of the initial batch", (INITIAL_ERRORS,)),
     "active.context.feedback": ("Error feedback of a learner", (INITIAL_ERRORS, RECENT_ERRORS)),
     "active.context.new_labels": ("Labels without answers", (NO_ANSWERS,)),

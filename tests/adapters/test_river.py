@@ -85,7 +85,7 @@ def yeast_answers():
     """Labels of the first rows of Yeast, and what the scikit-learn face says before it learns each of them."""
     pairs = list(datasets.Yeast().take(400))
     X, Y = (np.array([list(pair[part].values()) for pair in pairs], float) for part in (0, 1))
-    return Y[1:], EvolvingFuzzyClassifier(max_rules=10).test_then_train(X, Y)[1:]
+    return Y[1:], EvolvingFuzzyClassifier(max_rules=10, memory=None).test_then_train(X, Y)[1:]
 
 
 # river's metrics, and the same by numpy and scikit-learn; the first sample is not predicted. River's area under the

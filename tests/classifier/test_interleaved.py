@@ -1,4 +1,4 @@
-"""`test_then_train` is `decision_function`, then `partial_fit`, row by row, with the same bits."""
+"""`test_then_train` is `decision_function` with `follows=1`, then `partial_fit`, row by row, with the same bits."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from evolabel import EvolvingFuzzyClassifier
 def by_hand(clf, X, Y):
     answers = []
     for i in range(len(X)):
-        answers.append(clf.decision_function(X[i : i + 1])[0])
+        answers.append(clf.decision_function(X[i : i + 1], follows=1)[0])
         clf.partial_fit(X[i : i + 1], Y[i : i + 1])
     return np.array(answers)
 

@@ -110,7 +110,8 @@ def test_row_by_row_is_the_same_as_all_at_once(parameters, start):
     for i in range(initial, len(X)):
         is_known = i > 0 and (not classes or (target[:i] == target[i]).any())  # a new class is there from its row on
         if is_known:
-            P, sets = apart.predict_proba(X[i : i + 1])[0], apart.predict_set(X[i : i + 1])[0]
+            x, follows = X[i : i + 1], {} if apart.memory is None else {"follows": 1}
+            P, sets = apart.predict_proba(x, **follows)[0], apart.predict_set(x, **follows)[0]
             np.testing.assert_allclose(P, found.probabilities[i - initial, : len(P)], atol=1e-5)
             np.testing.assert_array_equal(sets, found.sets[i - initial, : len(P)])
         apart.partial_fit(X[i : i + 1], target[i : i + 1])

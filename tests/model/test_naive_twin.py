@@ -116,7 +116,7 @@ def test_cutting_the_stream_into_calls_makes_no_difference(cuts):
 
 def test_batch_phase_and_stream_equal_their_naive_twin():
     X, Y = with_gaps(*DriftingStream(n_features=4, n_labels=3, drift_every=70, seed=4).take(220), seed=4)
-    model = StreamModel(4, 3, Options(max_rules=6, novel_z=2.5, prune_after=40, follow_drift=False))
+    model = StreamModel(4, 3, Options(max_rules=6, novel_z=2.5, prune_after=40, follow_drift=False, memory=None))
     model.fit(Batch(X[:100], Y[:100]))
     Z = model.scale(X)
     twin = empty_twin(model.trained())

@@ -25,7 +25,7 @@ FILE = Path(__file__).parent / f"files/schema-{SCHEMA}.txt"
 P, K = 5, 3
 NAMES = [f"x{i}" for i in range(P)], [f"y{k}" for k in range(K)]
 _ROWS_FIRST = re.compile(
-    r"(rules|written|change|warm_up|decisions|active\.(selector|unlabelled|context))\.|thresholds\.(X|Y|F|weights|rows)$"
+    r"(rules|written|change|warm_up|(following\.)?decisions|active\.(selector|unlabelled|context))\.|thresholds\.(X|Y|F|weights|rows)$"
 )
 _BY_SLOT = {*PER_SLOT, *PaperArrays._fields}
 _OPEN = {"names", "written", "reasons"}  # facts whose keys are those of users or of the stream
@@ -68,7 +68,7 @@ def models():
     for optimise in ("subset_accuracy", "macro_f1"):
         yield learner("quantile", "samples", optimise=optimise)
     yield classifier_bytes(fitted(0, optimise="balanced"))
-    yield classifier_bytes(fitted(follow_drift=False, threshold_rules=False))
+    yield classifier_bytes(fitted(follow_drift=False, threshold_rules=False, memory=None))
     yield learner("quantile", "samples", kind=PaperClassifier)
     yield classifier_bytes(fitted(kind=PaperClassifier, rls=False, space="input", covariance="diag"))
     yield ActiveLearner.start(dict.fromkeys(NAMES[0]), NAMES[1], budget=0.5).to_bytes()

@@ -117,21 +117,21 @@ class Range:
 
 
 class Choice:
-    """The few values that a parameter may be: texts, or True and False.
+    """The few values that a parameter may be: texts, which None may follow, or True and False.
 
     Parameters
     ----------
-    *values : str or bool
+    *values : str, bool or None
         All values allowed.
     """
 
-    def __init__(self, *values: str | bool) -> None:
+    def __init__(self, *values: str | bool | None) -> None:
         self.values = values
 
     def check(self, name: str, value: object) -> None:
         """Raise ParameterError about `name` unless `value` is allowed; 1 is not True."""
         same_kind = isinstance(value, bool | np.bool_ if isinstance(self.values[0], bool) else str)
-        if not same_kind or value not in self.values:
+        if not (same_kind or value is None) or value not in self.values:
             raise ParameterError(f"{name}={shown(value)} is unknown; use one of {', '.join(map(str, self.values))}")
 
 

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def check_learner(learner: Learner, *, n_features: int = 4, n_labels: int = 3, r
     Checked are: shape of the scores, finite scores, no look-ahead (labels of a row and of later rows do not change its
     scores), rows at once like row by row, the same run twice gives the same scores, arrays passed are neither changed
     nor kept, missing values and labels (NaN) are accepted, `fit` discards what was learned before, and training may
-    begin with `partial_fit`.
+    begin with `partial_fit`. A learner with a `memory` is asked row by row with `follows=1`.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def _check_answers(case: _Case) -> None:
     for method in [name for name in methods if hasattr(by_row, name)]:
         by_row, rows = case.fitted(), []
         for x, y in zip(X[:, None], Y[:, None], strict=True):
-            rows.append(np.asarray(getattr(by_row, method)(x), np.float64)[0])
+            rows.append(np.asarray(getattr(by_row, method)(x, **_in_order(by_row)), np.float64)[0])
             by_row.partial_fit(x, y)
         expected = np.asarray(methods[method], np.float64)
         require_same(expected, np.array(rows), f"{name} differs from {method} row by row", todo, case.rtol)
@@ -233,6 +234,12 @@ def _walk(learner: Any, X: FloatArray, Y: FloatArray) -> FloatArray:
 
 
 def _walk_by_row(learner: Any, x: FloatArray, y: FloatArray) -> FloatArray:
-    scores = np.array(learner.decision_function(x))
+    scores = np.array(learner.decision_function(x, **_in_order(learner)))
     learner.partial_fit(x, y)
     return scores
+
+
+def _in_order(learner: Any) -> dict[str, int]:
+    """Return what states in a call of `learner` that a row comes right after the last learned one, if it uses that."""
+    takes = "follows" in signature(learner.decision_function).parameters
+    return {"follows": 1} if takes and getattr(learner, "memory", None) is not None else {}

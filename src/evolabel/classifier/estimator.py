@@ -44,7 +44,7 @@ from evolabel.classifier.targets import (
 )
 from evolabel.core.events import Event
 from evolabel.core.options import Options
-from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Batch
+from evolabel.core.rows import FOLLOWS_NOTHING, NO_WEIGHTS, NOT_GIVEN, Batch
 from evolabel.errors import DataError, DataTypeError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import label_drifts
@@ -54,7 +54,7 @@ from evolabel.stages.calibration.loops.calibration import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.stages.drift.label_drift import LabelDrift
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
-from evolabel.typing import AnyArray, BoolArray, FloatArray
+from evolabel.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.rule_book import RuleBook
@@ -82,6 +82,18 @@ class StreamAnswers(NamedTuple):
     probabilities: FloatArray
     sets: BoolArray
     decisions: BoolArray
+
+
+class Answered(NamedTuple):
+    """Outputs of rows, where the rows have no feature (None: all have one), and which the last answers count in.
+
+    `plain` has the outputs of the rows `near` without them.
+    """
+
+    outputs: FloatArray
+    empty: BoolArray | None
+    near: IntArray = FOLLOWS_NOTHING
+    plain: FloatArray = NOT_GIVEN
 
 
 class WithState:
@@ -141,6 +153,10 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     threshold_rules : bool, default=True
         Whether thresholds and conjunctions that separate a label are found and used. They answer for a label only
         where they are better than the rules beyond doubt.
+    memory : {"answers", None}, default="answers"
+        Whether the last answers count in answers to the rows right after them. Where labels persist, or errors repeat,
+        they say more than the features. They count in `test_then_train`, in `answer_then_train`, and where `follows`
+        says how many rows after the last learned one a row comes; never in a plain `predict`. None: they do not.
     prune_after : int or None, default=None
         Samples without a win after which a rule below `min_support` is removed. None never removes one.
     warm_up : int, default=80
@@ -241,6 +257,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     temperature: float | str = "0.1p"
     follow_drift: bool = True
     threshold_rules: bool = True
+    memory: str | None = "answers"
     prune_after: int | None = None
     warm_up: int = 80
     optimise: str = "accuracy"
@@ -259,6 +276,10 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     _model_class: ClassVar[type[StreamModel]] = StreamModel
 
     __metadata_request__partial_fit = {"on_event": UNUSED}  # noqa: RUF012 (as scikit-learn reads it; no metadata)
+    __metadata_request__decision_function = {"follows": UNUSED}  # noqa: RUF012
+    __metadata_request__predict_proba = {"follows": UNUSED}  # noqa: RUF012
+    __metadata_request__predict_log_proba = {"follows": UNUSED}  # noqa: RUF012
+    __metadata_request__predict = {"follows": UNUSED}  # noqa: RUF012
 
     @staticmethod
     def paper(**changes: Any) -> "PaperClassifier":
@@ -370,8 +391,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     ) -> FloatArray:
         """Return the output for every row from before the row was learned, eq. (2), and learn all rows.
 
-        The same as calling `decision_function` and `partial_fit` row by row, in one pass and at nearly the price of
-        learning alone.
+        The same as calling `decision_function` with `follows=1` and `partial_fit` row by row, in one pass and at nearly
+        the price of learning alone.
 
         Parameters
         ----------
@@ -416,7 +437,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     ) -> StreamAnswers:
         """Return all answers for every row from before the row was learned, and learn all rows.
 
-        The same as `decision_function`, `predict_proba`, `predict_set`, `predict` and `partial_fit` row by row.
+        The same as `decision_function`, `predict_proba`, `predict_set`, `predict`, each with `follows=1`, and
+        `partial_fit` row by row; with `memory=None` without it.
 
         Parameters
         ----------
@@ -511,7 +533,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
 
     # ------------------------------------------------------------------ answering
 
-    def decision_function(self, X: object) -> FloatArray:
+    def decision_function(self, X: object, *, follows: int | None = None) -> FloatArray:
         """Return the continuous outputs of eq. (2).
 
         Many rows at a time are answered faster than one by one; the outputs are the same up to rounding.
@@ -519,6 +541,10 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+        follows : int, optional
+            The first row of `X` comes so many rows after the last learned one, 1: right after it, and the others
+            follow it. Then the last answers count in the outputs, if `memory` is "answers": in those of rows at most 4
+            rows after them.
 
         Returns
         -------
@@ -526,26 +552,27 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             For two classes their difference, (n_samples,).
         """
         with self._state.lock:
-            outputs, targets = self._outputs(X), self._state.targets
+            outputs, targets = self._answered(X, follows).outputs, self._state.targets
         if isinstance(targets, ClassCodes) and targets.size <= 2:
             return np.asarray(outputs[:, -1] - (outputs[:, 0] if targets.size == 2 else 0.0))
         return outputs
 
     @exclusive
-    def predict_proba(self, X: object) -> FloatArray:
+    def predict_proba(self, X: object, *, follows: int | None = None) -> FloatArray:
         """Return the probability of each label of `X`, (n_samples, n_labels); for a 1-D target rows sum to 1.
 
         Outputs are calibrated along the stream (docs/explanations/trust.md). A probability is never 0, and 1
-        only where a 1-D target has shown a single class. `predict` cuts outputs, not probabilities.
+        only where a 1-D target has shown a single class. `predict` cuts outputs, not probabilities. `follows` is as in
+        `decision_function`.
         """
-        return self._answers(X)[1]
+        return self._probabilities(self._answered(X, follows))
 
-    def predict_log_proba(self, X: object) -> FloatArray:
-        """Return the logarithm of `predict_proba` of `X`, which is always finite."""
-        return np.asarray(np.log(self.predict_proba(X)))
+    def predict_log_proba(self, X: object, *, follows: int | None = None) -> FloatArray:
+        """Return the logarithm of `predict_proba` of `X` and `follows`, which is always finite."""
+        return np.asarray(np.log(self.predict_proba(X, follows=follows)))
 
     @exclusive
-    def predict_set(self, X: object, coverage: float = DEFAULT_COVERAGE) -> BoolArray:
+    def predict_set(self, X: object, coverage: float = DEFAULT_COVERAGE, *, follows: int | None = None) -> BoolArray:
         """Return what may be true of each sample, wide enough to hold the truth in a share `coverage` of the samples.
 
         Thresholds follow the stream label by label, also where it drifts (docs/explanations/trust.md).
@@ -555,6 +582,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         X : array or frame of shape (n_samples, n_features)
         coverage : float, default=0.9
             From 0.5 to 0.99.
+        follows : int, optional
+            As in `decision_function`.
 
         Returns
         -------
@@ -563,16 +592,28 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             the classes that may be true, at least one.
         """
         level = check_coverage(coverage)
-        P, calibrator = self._answers(X)[1], self._state.model.calibrator()
-        return calibrator.sets(P, calibrator.limits(level))
+        found = self._answered(X, follows)
+        P, calibrator = self._probabilities(found), self._state.model.calibrator()
+        limits, near = calibrator.limits(level), found.near
+        if len(near):
+            assert self._state.model.following is not None
+            of_near = self._state.model.following.limits(found.outputs[near], found.plain, level, limits)
+            limits = np.tile(limits, (len(P), 1))
+            limits[near] = of_near
+        return calibrator.sets(P, limits)
 
-    def predict(self, X: object) -> AnyArray:
-        """Return the labels of `X` as 0/1, eq. (4), (n_samples, n_labels); for a 1-D target the class of each row."""
+    def predict(self, X: object, *, follows: int | None = None) -> AnyArray:
+        """Return the labels of `X` as 0/1, eq. (4), (n_samples, n_labels); for a 1-D target the class of each row.
+
+        `follows` is as in `decision_function`.
+        """
         state = self._state
         with state.lock:
-            weighted = state.fitted_model().options.class_weight is not None
-            outputs, P = self._answers(X) if weighted else (self._outputs(X), None)
-            decided, targets = state.decide(outputs, self.threshold, P), state.targets
+            found, weighted = self._answered(X, follows), state.fitted_model().options.class_weight is not None
+            P = self._probabilities(found) if weighted else None
+            decided, targets = state.decide(found.outputs, self.threshold, P), state.targets
+            if len(found.near):
+                decided[found.near] = state.decide_after(found.outputs[found.near], found.plain, decided[found.near])
             return targets.decode(decided) if isinstance(targets, ClassCodes) else decided.astype(np.int64)
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
@@ -857,31 +898,32 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         self._state.fitted_model()
         return read_samples(self, X, reset=False)
 
-    def _outputs(self, X: object) -> FloatArray:
+    def _probabilities(self, found: Answered) -> FloatArray:
+        """The probabilities of what was `found`; rows without any feature get the base rates."""
+        model = self._state.fitted_model()
+        calibrator = model.calibrator()
+        P = calibrator.probabilities(found.outputs)
+        if found.empty is not None:
+            P[found.empty] = base_probabilities(model)
+        if len(found.near):
+            assert model.following is not None
+            plain = calibrator.probabilities(found.plain)
+            P[found.near] = model.following.probabilities(found.outputs[found.near], found.plain, plain)
+        return P
+
+    def _answered(self, X: object, follows: int | None) -> Answered:
         """The outputs for `X`; rows without any feature get the base rates."""
-        return self._outputs_and_empty(X)[0]
-
-    def _answers(self, X: object) -> tuple[FloatArray, FloatArray]:
-        """The outputs and the probabilities for `X`; rows without any feature get the base rates."""
-        outputs, empty = self._outputs_and_empty(X)
         model = self._state.fitted_model()
-        P = model.calibrator().probabilities(outputs)
-        if empty is not None:
-            P[empty] = base_probabilities(model)
-        return outputs, P
-
-    def _outputs_and_empty(self, X: object) -> tuple[FloatArray, BoolArray | None]:
-        """The outputs for `X`, and where its rows have no feature; None if all have some."""
-        model = self._state.fitted_model()
+        ages = FOLLOWS_NOTHING if follows is None else self._state.ages(follows)
         rows = X if self._has_plain_shape(X) else read_encoded(self, X, reset=False).rows
         empty = rows_without_features(rows)
         if empty is None:
-            return model.outputs(rows), None
+            return _followed(model, rows, Answered(model.outputs(rows), None), ages[: len(rows)])
         note_empty(empty, "the output is the base rates of the labels")
         outputs = np.tile(model.base_rates(), (len(rows), 1))
         if not empty.all():
             outputs[~empty] = model.outputs(rows[~empty])
-        return outputs, empty
+        return _followed(model, rows, Answered(outputs, empty), ages[: len(rows)])
 
     def _has_plain_shape(self, X: object) -> TypeGuard[FloatArray]:
         """Whether `X` is an array as the kernels need it, for a model whose features have no names."""
@@ -908,6 +950,21 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _followed(model: StreamModel, rows: FloatArray, found: Answered, ages: IntArray) -> Answered:
+    """Return what was `found` for `rows`, with outputs that follow the last answers where the rows come right after.
+
+    `ages` has, for the first rows, how many rows after the last learned one they come.
+    """
+    if model.warm_up is not None:
+        return found
+    near = np.flatnonzero(~found.empty[: len(ages)]) if found.empty is not None else np.arange(len(ages))
+    if not len(near):
+        return found
+    close = np.ascontiguousarray(rows[near])
+    found.outputs[near] = model.answer_few(close, follows=ages[near]).outputs
+    return found._replace(near=near, plain=model.outputs(close))
 
 
 def _read_batch(

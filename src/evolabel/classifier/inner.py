@@ -441,8 +441,8 @@ class ClassifierInner:
             labels, state.targets = read_targets(labels, 1, state.targets, streaming=True)
         counted_before = int(not np.isnan(x).all())  # the row was counted when it was seen, unless it has no feature
         model.advance(-counted_before)
-        rules, outputs = model.rules, np.zeros(labels.shape)
-        batch = Batch(x[None], labels, outputs=outputs)
+        rules, outputs, plain = model.rules, np.zeros(labels.shape), np.full(labels.shape, np.nan)
+        batch = Batch(x[None], labels, outputs=outputs, plain=plain)
         if confidence is not None:
             batch = batch._replace(confidences=confidence[None])
         try:
@@ -454,4 +454,4 @@ class ClassifierInner:
         except BaseException:
             model.advance(counted_before)
             raise
-        return np.asarray(outputs[0])
+        return np.asarray(np.where(np.isnan(plain), outputs, plain)[0])  # there are no plain ones without a memory

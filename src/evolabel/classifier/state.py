@@ -11,15 +11,16 @@ import numpy as np
 
 from evolabel import errors
 from evolabel._utils.rollback import put_back_on_error
-from evolabel._utils.validation import check_number
+from evolabel._utils.validation import check_number, whole_number
 from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
-from evolabel.errors import StateError
+from evolabel.errors import ParameterError, StateError
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.decisions.class_weights import decide_weighted, weighted_thresholds
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.stages.last_answers.stage import near_rows
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
-_RECEIVING = ("outputs", "decisions", "probabilities", "set_limits")  # arrays of a `Batch` that learning fills
+_RECEIVING = ("outputs", "decisions", "probabilities", "set_limits", "plain")  # arrays of a `Batch` that learning fills
 _BY_LABEL = ("Y", "confidences", *_RECEIVING)  # those with a column per label
 
 
@@ -139,6 +140,30 @@ class ClassifierState:
         if is_classes:
             return np.asarray(outputs.argmax(axis=1)[:, None] == np.arange(outputs.shape[1]))
         return np.asarray(outputs >= self.thresholds(threshold))
+
+    def decide_after(self, outputs: FloatArray, plain: FloatArray, decided: BoolArray) -> BoolArray:
+        """Return `decided`, labels that are on by `outputs`, where nothing is learned for decisions; else anew.
+
+        Rows whose outputs are the `plain` ones are left alone.
+        """
+        following = self.model.following
+        if following is None or following.decisions is None:
+            return decided
+        found = following.decisions.decide(outputs, following.calibration)
+        return np.where(following.replaced(outputs, plain).any(axis=1, keepdims=True), found, decided)
+
+    def ages(self, follows: int) -> IntArray:
+        """Return how many rows after the last learned one rows come, the first `follows` rows after it.
+
+        Only those near enough are in it; ParameterError where there is no memory of the last answers.
+        """
+        first = whole_number("follows", follows, 1)
+        if self.fitted_model().options.memory is None:
+            raise ParameterError(
+                f'follows={follows} needs memory="answers", and this classifier has none; leave follows out, or train '
+                "a classifier that has it"
+            )
+        return near_rows(first)
 
     def decider(self, threshold: float) -> Callable[[FloatArray], BoolArray]:
         """Return `decide` with this `threshold`, as a function of outputs."""

@@ -101,7 +101,9 @@ def _typed(text: str, allowed: Range | Choice | Weights) -> Any:
     if isinstance(allowed, Weights):
         return _read_weights(text)
     if isinstance(allowed, Choice):
-        return _BOOLEANS.get(text.lower(), text) if isinstance(allowed.values[0], bool) else text
+        if isinstance(allowed.values[0], bool):
+            return _BOOLEANS.get(text.lower(), text)
+        return None if None in allowed.values and text.lower() == "none" else text
     if allowed.optional and text.lower() == "none":
         return None
     for kind in (int, float):

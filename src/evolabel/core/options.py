@@ -55,6 +55,11 @@ class Options:
     threshold_rules: bool = option(
         True, Choice(True, False), "whether thresholds and conjunctions that separate a label are found and used"
     )
+    memory: str | None = option(
+        "answers",
+        Choice("answers", None),
+        "whether the last answers count in answers to the rows right after them",
+    )
     prune_after: int | None = option(
         None,
         Range(1, _LONGEST, whole=True, optional=True),

@@ -11,6 +11,7 @@ NO_WEIGHTS = np.empty(0)
 NOT_GIVEN = np.empty((0, 0))
 NO_CONSEQUENTS = np.empty((0, 0, 0))
 NO_EPISODES = np.empty(0, np.int64)
+FOLLOWS_NOTHING = np.empty(0, np.int64)
 
 
 _NO_MOMENTS = np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty(0, np.int64)
@@ -42,6 +43,8 @@ class Batch(NamedTuple):
     """Coverage of the prediction set asked for each row, (n,) or (0,)."""
     set_limits: FloatArray = NOT_GIVEN
     """Receives the thresholds of the prediction sets at `coverages` before each row, (n, K) or (0, 0)."""
+    plain: FloatArray = NOT_GIVEN
+    """Receives the outputs before each row without what the last answers add, where a model has a memory of them."""
 
     def rows(self, part: slice | BoolArray | IntArray) -> "Batch":
         """Return the rows in `part`; for a slice, arrays are views, so that outputs reach the whole batch."""
@@ -93,6 +96,10 @@ class Rows:
         Row of the stream at which each label has drifted, -1 while it is calm.
     drifts_ended : array (K,) or None
         Labels whose drifts are ended by the stage that has set it, and not by the drift stage.
+    follows : array (n,)
+        How many rows after the last learned one each of them comes; empty where this is not known.
+    followed : array (n, K)
+        Where the rows are learned, receives outputs that follow the last answers; or empty.
     """
 
     __slots__ = (
@@ -104,6 +111,8 @@ class Rows:
         "confidences",
         "drifts_ended",
         "episode",
+        "followed",
+        "follows",
         "moments",
         "n_rows",
         "n_seen",
@@ -134,6 +143,7 @@ class Rows:
         self.n_seen: int | None = None
         self.episode = NO_EPISODES
         self.drifts_ended: BoolArray | None = None
+        self.follows, self.followed = FOLLOWS_NOTHING, NOT_GIVEN
 
     def part(self, start: int, end: int) -> "Rows":
         """Return the rows from `start` to `end`: views, so that outputs of the part are outputs of the whole."""
@@ -142,6 +152,8 @@ class Rows:
         confidences = self.confidences[rows] if len(self.confidences) else self.confidences
         part = Rows(self.X[rows], self.Y[rows] if len(self.Y) else self.Y, weights, confidences)
         part.outputs, part.read, part.episode = self.outputs[rows], self.read[rows], self.episode
+        part.follows = self.follows[rows] if len(self.follows) else self.follows
+        part.followed = self.followed[rows] if len(self.followed) else self.followed
         part.n_rows = None if self.n_rows is None else self.n_rows - after
         part.n_seen = None if self.n_seen is None else self.n_seen - after
         return part

@@ -63,7 +63,7 @@ def explain_sample(
     active = np.flatnonzero(rows.psi[0])
     mixed = mixed_part(model, rows, active)
     rows.outputs = mixed.total[None].copy()
-    own = {name: part.added[0] for name, part in stage_parts(model, rows).items()}
+    own = {name: part.added[0] for name, part in stage_parts(model, rows).items() if name != "last_answers"}
     added, written = (own.pop(name, np.zeros(model.n_labels)) for name in ("threshold_rules", "written_rules"))
     plain = sum(own.values(), mixed.total + added) + written
     outputs, slopes, feedback = _with_feedback(correct, x, plain, mixed.slopes)

@@ -78,5 +78,7 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
         model.trees.change_features(kept, p, changed)
     for stage in model.own_stages:
         stage.change_features(kept, p)
+    if model.memory is not None:
+        model.memory.change_features(kept, p)
     model.written.change_features(kept, p, changed)
     model.journal.clear()

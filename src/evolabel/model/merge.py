@@ -18,7 +18,7 @@ import numpy as np
 from evolabel._utils.text import with_article
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.errors import DataError
-from evolabel.model.pipeline import merge_own
+from evolabel.model.pipeline import merge_own, start_memory
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
@@ -47,6 +47,7 @@ def empty_like(model: StreamModel) -> StreamModel:
     assert model.scaler is not None
     twin.start_rules(model.scaler, twin.settings())
     twin.trees = twin.new_trees()
+    start_memory(twin)
     twin.ranges = without_waiting(model.ranges)
     twin.drift.sensors.copy(model.sensors)
     return twin
@@ -67,6 +68,8 @@ def merge(
     _check_same_kind(mine.trained(), theirs.trained())
     if (mine.trees is None) != (theirs.trees is None):
         raise DataError("the classifiers differ in threshold_rules; merge only classifiers with the same parameters")
+    if mine.options.memory != theirs.options.memory:
+        raise DataError("the classifiers differ in memory; merge only classifiers with the same parameters")
     _check_same_stages(*([stage.facts() for stage in model.own_stages] for model in (mine, theirs)))
     if mine.options.rule_of_decisions != theirs.options.rule_of_decisions:
         raise DataError("the classifiers differ in what they optimise; merge only classifiers with the same parameters")
@@ -93,6 +96,8 @@ def merge(
         merge_thresholds(united.trees, theirs.trees, n_labels, columns)
         drift.follow([], united.trees.drifting)
     merge_own(united, theirs, np.asarray(columns, np.int64))
+    if united.memory is not None and theirs.memory is not None:
+        united.memory.merge(theirs.memory, np.asarray(columns, np.int64))
     if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers
@@ -102,6 +107,8 @@ def merge(
     united.calibration.add(theirs.calibration, columns)
     if united.decisions is not None:
         united.decisions.add(theirs.decisions, columns)
+    if united.following is not None and theirs.following is not None:
+        united.following.add(theirs.following, columns)
     return united
 
 

@@ -8,6 +8,7 @@
 | drift           | `Drift`          | mixes the answers of members that follow the stream with it    |
 | threshold_rules | `ThresholdRules` | replaces outputs by those of a tree per label                  |
 | `FURTHER`, own  | `CheckedStage`   | change outputs: built-in stages of `FURTHER`, those of a user  |
+| last_answers    | `LastAnswers`    | changes outputs of the rows right after the last learned ones  |
 | written_rules   | `WrittenRules`   | replaces outputs where a rule of a person answers              |
 | calibration     | `Calibration`    | makes probabilities of the outputs                             |
 | decisions       | `Decisions`      | makes labels of both                                           |
@@ -15,6 +16,9 @@
 A stage that is switched off is absent. The first four learn row by row in one compiled loop
 (`stages.drift.loops.learn`); the refiners behind them learn pieces of rows from the outputs before each row; the last
 two read final outputs and change none.
+
+A row has two outputs where there is a memory of the last answers: the plain one, by which all stages learn, and the one
+that follows the last answers. `Following` has a calibration and decisions of its own for the latter.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,12 +29,14 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.interrupts import held
-from evolabel.core.rows import Batch, Rows
+from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows
 from evolabel.core.sizes import check_rows
 from evolabel.core.stage import LearningStage, Stage, StagePart
 from evolabel.engine.compile import direct_by_profile
 from evolabel.model.loops.answer import answer_few
 from evolabel.model.protocols import FewAnswers, Model
+from evolabel.model.readers import Following
+from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import checked_prototypes, read_only
 from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_VARIANCES, Moments, VarianceTerms, weights_of_all
 from evolabel.typing import AnyArray, FloatArray, IntArray
@@ -53,6 +59,13 @@ def prototypes(own: object) -> tuple[Any, ...]:
     return checked_prototypes([resolve_name(path)() for path in FURTHER], own)
 
 
+def start_memory(model: Model) -> None:
+    """Give `model` a memory of the last answers that has learned nothing, unless its options leave it out."""
+    sizes = model.n_features, model.n_labels
+    model.memory = None if model.options.memory is None else LastAnswers(*sizes, exclusive=model.exclusive)
+    model.following = None if model.memory is None else Following(model.calibration, model.decisions)
+
+
 def first_stages(model: Model) -> tuple[Stage, ...]:
     """Return the stages of `model` up to the outputs of rules and members, in their order."""
     assert model.scaler is not None
@@ -63,6 +76,8 @@ def refiners(model: Model) -> list[LearningStage]:
     """Return the stages of `model` that refine these outputs, in their order."""
     found: list[LearningStage] = [] if model.trees is None else [model.trees]
     found += model.own_stages
+    if model.memory is not None:
+        found.append(model.memory)
     return [*found, model.written] if model.written.is_used else found
 
 
@@ -91,11 +106,20 @@ def refine(model: Model, rows: Rows, *, but: Stage | None = None) -> None:
             stage.answer(rows)
 
 
-def answer_few_rows(model: Model, X: FloatArray, W: FloatArray, moments: Moments | None, fill: FillFew) -> FewAnswers:
+def answer_few_rows(
+    model: Model,
+    X: FloatArray,
+    W: FloatArray,
+    moments: Moments | None,
+    fill: FillFew,
+    *,
+    follows: IntArray = FOLLOWS_NOTHING,
+) -> FewAnswers:
     """Return what `model` answers to few raw rows `X`, after its warm-up, by one call of a compiled loop.
 
     The bits of the outputs are those of `answer_stages`, if `W` is empty or holds the weights of the model. `moments`
-    are those of the quadratic forms t; None: no quadratic forms. `fill` makes the call, as `fill_few` does.
+    are those of the quadratic forms t; None: no quadratic forms. `fill` makes the call, as `fill_few` does. `follows`
+    is that of `Rows`.
     """
     rules, n = model.trained(), len(X)
     check_rows(X, rules.n_features)
@@ -106,9 +130,9 @@ def answer_few_rows(model: Model, X: FloatArray, W: FloatArray, moments: Moments
         terms = VarianceTerms(np.zeros((n, C)), np.zeros((n, C)), np.zeros((n, C)))
     found = FewAnswers(np.empty((n, rules.n_labels)), np.empty((n, C)), np.empty((n, C)), terms)
     read = fill(model, X, W, moments, found)
-    if model.own_stages or model.written.is_used:
+    if model.own_stages or model.written.is_used or len(follows):
         rows = Rows(X, outputs=found.outputs)
-        rows.read = read
+        rows.read, rows.follows = read, follows
         refine(model, rows, but=model.trees)
         return found._replace(outputs=rows.outputs)
     return found
@@ -143,9 +167,14 @@ def stage_parts(model: Model, rows: Rows) -> dict[str, StagePart]:
     return parts
 
 
-def learn_initial(model: Model, batch: Batch) -> None:
-    """Learn the raw rows of the initial `batch` by the refiners of `model`; its outputs are those before each row."""
+def learn_initial(model: Model, batch: Batch, *, in_order: bool) -> None:
+    """Learn the raw rows of the initial `batch` by the refiners of `model`; its outputs are those before each row.
+
+    Unless they are `in_order`, they say nothing about the rows that follow an answer.
+    """
     for stage in refiners(model):
+        if stage is model.memory and not in_order:
+            continue
         with _shielded(model, stage, learning=True):
             stage.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs), None)
 
@@ -179,9 +208,10 @@ def _arrays(model: Model, but: Stage | None) -> Iterator[AnyArray]:
 def learn_stages(model: Model, batch: Batch) -> None:
     """Learn the raw rows of `batch` by the stages of `model` up to the refiners.
 
-    Its outputs, which must be given, receive those from before each row is learned. All stages learn the rows up to the
-    next turn of maintenance of one of them, so that what a turn finds does not depend on how a stream is cut into
-    batches. Ctrl-C waits until all have learned them.
+    Its outputs, which must be given, receive those from before each row is learned: those that follow the last answers
+    where there is a memory of them. `plain`, which must be given then, receives those without it. All stages learn the
+    rows up to the next turn of maintenance of one of them, so that what a turn finds does not depend on how a stream is
+    cut into batches. Ctrl-C waits until all have learned them.
     """
     assert model.scaler is not None
     stages = refiners(model)
@@ -196,9 +226,14 @@ def learn_stages(model: Model, batch: Batch) -> None:
         with held():
             before = model.drift.n_rows or 0
             model.sensors.moved.clear()
-            model.trained().learn_raw(part, model.scaler)
+            model.trained().learn_raw(plain_rows(model, part), model.scaler)
             _refine(model, stages, part, before)
         done = end
+
+
+def plain_rows(model: Model, batch: Batch) -> Batch:
+    """Return `batch` with the outputs that `model` learns from: those that are plain."""
+    return batch if model.memory is None else batch._replace(outputs=batch.plain)
 
 
 def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int) -> None:
@@ -220,18 +255,21 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
     """Learn the rows of `batch`, if there are any, by the refiners `stages` of `model`.
 
     `behind`: rows that the stages in front of them have learned already, and that come after these.
-    Those in front of written rules do not learn labels that these answer. Drifts that a stage has found are followed.
+    Threshold rules and own stages do not learn labels that written rules answer. Drifts that a stage has found are
+    followed.
     """
     if not len(batch.X):
         return
-    drift, log = model.drift, model.trained()
-    rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs)
+    drift, log, outputs = model.drift, model.trained(), plain_rows(model, batch).outputs
+    rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs)
     rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
     rows.n_rows = None if drift.n_rows is None else drift.n_rows - behind
     if model.written.is_used:
         rows.Y = model.written.unanswered(rows)
     for stage in stages:
-        if stage is model.written:
+        if stage is model.memory:
+            rows.followed = batch.outputs
+        if stage is model.memory or stage is model.written:
             rows.Y = batch.Y
         n_events = log.n_events
         with _shielded(model, stage, learning=True):

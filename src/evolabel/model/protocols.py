@@ -4,10 +4,12 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch, Rows
+from evolabel.model.readers import Following
 from evolabel.model.warm_up import WarmUp
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import Decisions
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.kind import RuleKind
@@ -16,7 +18,7 @@ from evolabel.stages.rules.weights import Moments, VarianceTerms
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.edits.journal import EditedModel
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
 class FewAnswers(NamedTuple):
@@ -43,6 +45,8 @@ class Model(EditedModel, Protocol):
     calibration: Calibration
     feedback: ErrorFeedback | None
     own_stages: list[CheckedStage]
+    memory: LastAnswers | None
+    following: Following | None
 
     @property
     def n_seen(self) -> int:
@@ -73,8 +77,13 @@ class Model(EditedModel, Protocol):
     def answer(self, rows: Rows) -> Rows:
         """Answer `rows` by all stages that make outputs, and return them."""
 
-    def answer_few(self, X: FloatArray, W: FloatArray = ..., moments: Moments | None = ...) -> FewAnswers:
-        """Return the answers to few raw rows `X`, by the weights `W` unless they are empty, with forms by `moments`."""
+    def answer_few(
+        self, X: FloatArray, W: FloatArray = ..., moments: Moments | None = ..., follows: IntArray = ...
+    ) -> FewAnswers:
+        """Return the answers to few raw rows `X`, by the weights `W` unless they are empty, with forms by `moments`.
+
+        Each row comes `follows` rows after the last learned one, where this is given.
+        """
 
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (K,)."""

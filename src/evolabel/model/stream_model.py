@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 
 from evolabel._utils.interrupts import deliver, held
 from evolabel.core.options import Options
-from evolabel.core.rows import NOT_GIVEN, Batch, Rows
+from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch, Rows
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct
@@ -25,6 +25,7 @@ from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
 from evolabel.model.loops.ranges import widen_ranges
 from evolabel.model.protocols import FewAnswers, Model
+from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import SEEN_ARRAYS, SeenArrays
 from evolabel.model.start import batch_phase
 from evolabel.model.start.batch_phase import NOT_IN_FLOAT64, is_heavy
@@ -34,6 +35,7 @@ from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import Drift, NoDrift
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
@@ -47,7 +49,7 @@ from evolabel.stages.sensors.stage import Sensors
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry
 from evolabel.stages.written_rules.stage import WrittenRules
-from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
 
@@ -101,6 +103,8 @@ class StreamModel(SeenArrays):
         self.rules: RuleBase | None = None
         self._drift: NoDrift | None = None
         self.trees: ThresholdRules | None = None
+        self.memory: LastAnswers | None = None
+        self.following: Following | None = None
         self.own_stages = [CheckedStage(stage, n_features, n_labels, exclusive=exclusive) for stage in stages]
         self.written = WrittenRules(n_features, n_labels, exclusive=exclusive)
         self.exclusive = exclusive
@@ -199,12 +203,19 @@ class StreamModel(SeenArrays):
         """Answer `rows` by all stages that make outputs, and return them; only once the batch phase has run."""
         return pipeline.answer_stages(self, rows)
 
-    def answer_few(self, X: FloatArray, W: FloatArray = NO_WEIGHTS, moments: Moments | None = None) -> FewAnswers:
+    def answer_few(
+        self,
+        X: FloatArray,
+        W: FloatArray = NO_WEIGHTS,
+        moments: Moments | None = None,
+        follows: IntArray = FOLLOWS_NOTHING,
+    ) -> FewAnswers:
         """Return the answers to few raw rows `X`, after the warm-up, by `pipeline.answer_few_rows`.
 
-        With `moments`, which are those of the quadratic forms t, they have what questions are scored by.
+        With `moments`, which are those of the quadratic forms t, they have what questions are scored by. With `follows`
+        they follow the last answers.
         """
-        return pipeline.answer_few_rows(self, X, W, moments, self._fill_few)
+        return pipeline.answer_few_rows(self, X, W, moments, self._fill_few, follows=follows)
 
     def calibrator(self) -> Calibration:
         """Return the calibration of the outputs: this model's, or during the warm-up that of the first rows."""
@@ -263,16 +274,13 @@ class StreamModel(SeenArrays):
             raise misfit({"Y": batch.Y}, f"answers to {len(n_answers)} labels")
         assert self.scaler is not None
         _count_answers(batch.Y, batch.weights, n_answers)
-        if not len(batch.outputs):
-            batch = batch._replace(outputs=np.empty(batch.Y.shape))
-        if self.decisions is not None and not len(batch.probabilities):
-            batch = batch._replace(probabilities=np.empty(batch.Y.shape))
+        batch = self._with_room(batch)
         counters = rules.arrays.counters
         before = counters[SEEN]
         try:
             pipeline.learn_stages(self, batch)
             with held():
-                self.calibration.learn(batch)
+                self._learn_answers(batch)
                 self.n_answers = n_answers
         except BaseException as error:
             with held():
@@ -283,12 +291,30 @@ class StreamModel(SeenArrays):
                 raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
             raise
         _widen_ranges(batch.X, self.ranges)
+
+    def _with_room(self, batch: Batch) -> Batch:
+        """Return `batch` with all arrays for outputs and probabilities that learning needs."""
+        shape = batch.Y.shape
+        if not len(batch.outputs):
+            batch = batch._replace(outputs=np.empty(shape))
+        if self.decisions is not None and not len(batch.probabilities):
+            batch = batch._replace(probabilities=np.empty(shape))
+        if self.memory is not None and not len(batch.plain):
+            batch = batch._replace(plain=np.empty(shape))
+        return batch
+
+    def _learn_answers(self, batch: Batch) -> None:
+        """Learn calibration and decisions from the outputs of `batch`, which were made before each row was learned."""
+        plain = pipeline.plain_rows(self, batch)._replace(plain=NOT_GIVEN)
+        self.calibration.learn(plain)
         if self.decisions is not None:
-            self.decisions.update(batch)
+            self.decisions.update(plain)
+        if self.following is not None:
+            self.following.learn(batch)
 
     def _count_first(self, rows: int, batch: Batch) -> None:
         """Count and calibrate by the first `rows` rows of `batch`, after which learning ended with an error."""
-        self.calibration.learn(batch.rows(slice(0, rows)))
+        self._learn_answers(batch.rows(slice(0, rows)))
         n_answers = self.n_answers.copy()
         _count_answers(batch.Y[:rows], batch.weights[:rows], n_answers)
         self.n_answers = n_answers
@@ -314,6 +340,8 @@ class StreamModel(SeenArrays):
             self.warm_up.passed = max(self.warm_up.passed + rows, 0)
         elif self.rules is not None:
             self.drift.advance(rows)
+            if self.memory is not None:
+                self.memory.advance(rows)
 
     # ------------------------------------------------------------------ warm-up, new labels
 
@@ -351,8 +379,10 @@ class StreamModel(SeenArrays):
         return self._first.outputs(buffer, X, self._untrained)
 
     def _untrained(self) -> Self:
-        """Return a model of the same options that has learned nothing; few rows need no threshold rules."""
-        options = replace(self.options, threshold_rules=False) if self.options.threshold_rules else self.options
+        """Return a model of the same options that has learned nothing; few rows need no threshold rules, no memory."""
+        needless: dict[str, Any] = {"threshold_rules": False, "memory": None}
+        used = {name: off for name, off in needless.items() if getattr(self.options, name)}
+        options = replace(self.options, **used) if used else self.options
         return type(self)(self.n_features, self.n_labels, options, exclusive=self.exclusive)
 
     def answering(self) -> Model | None:
@@ -386,6 +416,8 @@ class StreamModel(SeenArrays):
         ready = type(self)(*sizes, self.options, feedback=feedback, **kind)
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), ready.drift, buffer)
+        if ready.memory is not None:
+            ready.memory.advance(buffer.rows_behind)
         vars(self).update(vars(ready))
 
     def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
@@ -401,6 +433,10 @@ class StreamModel(SeenArrays):
             self.decisions.grow_labels(n_labels)
         for stage in self.own_stages:
             stage.grow_labels(n_labels)
+        if self.memory is not None:
+            self.memory.grow_labels(n_labels, absent=absent)
+        if self.following is not None:
+            self.following.grow_labels(n_labels)
         self.written.grow_labels(n_labels)
         self.calibration.grow_labels(n_labels)
         vars(self).update(SEEN_ARRAYS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))

@@ -49,6 +49,12 @@ class WarmUp(WarmUpArrays):
         """Whether there are enough samples for the batch phase."""
         return self.filled == len(self.X)
 
+    @property
+    def rows_behind(self) -> int:
+        """Rows of the stream behind the last sample that is kept."""
+        last = int(self.numbers[self.filled - 1]) if self.filled else 0
+        return self.n_seen - last
+
     def take(self, batch: Batch, answer: Callable[[FloatArray], FloatArray] | None = None) -> int:
         """Keep rows of `batch` until the buffer is full, and return how many were used.
 

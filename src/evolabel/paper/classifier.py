@@ -137,6 +137,7 @@ class PaperClassifier(EvolvingFuzzyClassifier):
     # Stages that are not in the paper: never part of this model, so no parameters.
     follow_drift: ClassVar[bool] = False  # type: ignore[misc]
     threshold_rules: ClassVar[bool] = False  # type: ignore[misc]
+    memory: ClassVar[None] = None  # type: ignore[misc]
     stages: ClassVar[tuple[()]] = ()  # type: ignore[misc]
 
     vigilance: float = 0.4

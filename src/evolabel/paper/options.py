@@ -24,6 +24,7 @@ class PaperOptions(Options):
     # Stages that are not in the paper: never part of this model, so no parameters.
     follow_drift: ClassVar[bool] = False  # type: ignore[misc]
     threshold_rules: ClassVar[bool] = False  # type: ignore[misc]
+    memory: ClassVar[None] = None  # type: ignore[misc]
 
     # shared with the default classifier; vigilance, alpha and beta are tuned in the paper
     vigilance: float = option(0.4, Range(0), "factor fac of eq. (5): the larger, the farther a new rule is from others")

@@ -11,7 +11,8 @@ written out.
 | 3      | two kinds of classifiers: parameters and arrays of the paper's formulas are `PaperClassifier`'s alone      |
 | 4      | with `members.time`, `members.persistence`, `thresholds.persistence`, 4 numbers of `members.paired`, 11 of |
 |        | `members.trial`                                                                                            |
-| 5      | views, readings, phase and trial are arrays of `sensors`, not of `members`                                 |
+| 5      | views, readings, phase and trial are arrays of `sensors`, not of `members`; with the parameter `memory`,   |
+|        | `last_answers` and `following`                                                                             |
 """
 
 import re
@@ -147,11 +148,44 @@ def _to_fourth(arrays: Arrays, _: dict[str, Any]) -> None:
         arrays.setdefault("thresholds.persistence", np.zeros((len(arrays["thresholds.gate"]), 5)))
 
 
-def _to_fifth(arrays: Arrays, _: dict[str, Any]) -> None:
-    """Give the sensors arrays of their own."""
+def _to_fifth(arrays: Arrays, manifest: dict[str, Any]) -> None:
+    """Give the sensors arrays of their own, and add a memory of the last answers that has learned nothing."""
     for name in ("views", "readings", "phase", "trial"):
         if f"members.{name}" in arrays:
             arrays[f"sensors.{name}"] = arrays.pop(f"members.{name}")
+    classifier = manifest["classifier"] if manifest.get("kind") == "ActiveLearner" else manifest
+    if classifier.get("kind") != "EvolvingFuzzyClassifier":
+        return
+    for each in (classifier["parameters"], classifier["model"]["options"]):
+        each.setdefault("memory", "answers")
+    for name in [name for name in arrays if name.startswith(("calibration.", "decisions."))]:
+        arrays.setdefault(f"following.{name}", arrays[name])
+    if {"n_answers", "ranges"} <= set(arrays):
+        for name, array in _no_last_answers(len(arrays["n_answers"]), arrays["ranges"].shape[2]).items():
+            arrays.setdefault(name, array)
+
+
+def _no_last_answers(K: int, p: int) -> Arrays:
+    """Return the arrays of last answers to K labels in rows of p features, of which none has come yet."""
+    return {
+        "last_answers.row": np.zeros(1, np.int64),
+        "last_answers.W": np.zeros((K, p + 1)),
+        "last_answers.mean": np.zeros(p),
+        "last_answers.variance": np.zeros(p),
+        "last_answers.n_read": np.zeros(p),
+        "last_answers.quick_losses": np.full((2, K), 0.1),
+        "last_answers.n_losses": np.zeros(K),
+        "last_answers.at": np.full((K, 4), -4),
+        "last_answers.answers": np.zeros((K, 4)),
+        "last_answers.residuals": np.zeros((K, 4, 3)),
+        "last_answers.evidence": np.zeros((K, 3, 2)),
+        "last_answers.shared_evidence": np.zeros((3, 2)),
+        "last_answers.slopes": np.zeros((K, 3, 3)),
+        "last_answers.counts": np.zeros((K, 3, 2, 2)),
+        "last_answers.shared_counts": np.zeros((3, 2, 2)),
+        "last_answers.losses": np.full((3, 3, K), 0.1),
+        "last_answers.n_evidence": np.zeros((3, K)),
+    }
 
 
 def _padded(array: FloatArray, axis: int, size: int) -> FloatArray:

@@ -99,7 +99,7 @@ def test_stages_stand_between_threshold_rules_and_written_rules():
     clf = fitted(MeanError(), Second()).name_columns(["a", "b", "c", "d"], ["k", "l", "m"])
     clf.rulebook.add("IF a ABOVE 0 THEN k 90%")
     names = [stage.name for stage in refiners(clf.inner.any_model)]
-    assert names == ["threshold_rules", "mean_error", "second", "written_rules"]
+    assert names == ["threshold_rules", "mean_error", "second", "last_answers", "written_rules"]
 
 
 @settings(max_examples=examples(10), deadline=None)

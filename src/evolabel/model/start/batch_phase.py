@@ -10,6 +10,7 @@ from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.label_states import restart_alarms
 from evolabel.model.protocols import Model
+from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import batch_ranges
 from evolabel.model.start.first_probabilities import start_calibration
 from evolabel.model.start.local_ridge import LeftOut, choose_local_ridge
@@ -67,7 +68,7 @@ def fit_statistics(model: Model, batch: Batch, *, in_order: bool = True) -> Rule
     model.rule_kind.fit_consequents(rules, scaled)
     _check_outputs(model, scaled)
     model.sensors.leave_out_steady(batch.X)
-    pipeline.learn_initial(model, batch._replace(outputs=outputs))
+    pipeline.learn_initial(model, batch._replace(outputs=outputs), in_order=in_order)
     calibrated = start_calibration(model, scaled.rows(taught), left_out)
     model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
@@ -77,6 +78,8 @@ def fit_statistics(model: Model, batch: Batch, *, in_order: bool = True) -> Rule
         model.feedback.fit(standardised, standardised.outputs, in_order=in_order)
     if model.decisions is not None:
         model.decisions.start(scaled, calibrated)
+    if model.following is not None:
+        model.following = Following(model.calibration, model.decisions)
     return rules
 
 
@@ -88,6 +91,7 @@ def initialise(model: Model, batch: Batch) -> None:
     model.local_ridge = options.first_local_ridge
     model.start_rules(model.scaler, model.settings())
     model.trees = model.new_trees()
+    pipeline.start_memory(model)
     model.own_stages = [stage.empty_like() for stage in model.own_stages]
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
     model.warm_up = None

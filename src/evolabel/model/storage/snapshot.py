@@ -31,6 +31,9 @@ from evolabel.core.events import (
 from evolabel.core.options import Options, option_names
 from evolabel.core.schema import stream_sizes
 from evolabel.errors import DataError
+from evolabel.model.pipeline import start_memory
+from evolabel.model.protocols import Model
+from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
@@ -59,10 +62,12 @@ _GROUPS = (
     "members",
     "thresholds",
     "stages",
+    "last_answers",
     "written",
     "change",
     "decisions",
     "calibration",
+    "following",
 )
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
@@ -93,13 +98,15 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= prefixed("sensors", model.sensors.stored()) | prefixed("members", model.drift.stored())
     if model.trees is not None:
         arrays |= prefixed("thresholds", trees_to_arrays(model.trees))
+    if model.memory is not None:
+        arrays |= prefixed("last_answers", model.memory.stored())
     for stage in model.own_stages:
         arrays |= prefixed(f"stages.{stage.name}", stage.stored())
     if len(model.written):
         arrays |= prefixed("written", WRITTEN_ARRAYS.arrays_of(model.written.arrays))
-    arrays |= prefixed("calibration", model.calibration.stored())
-    if model.decisions is not None:
-        arrays |= prefixed("decisions", model.decisions.arrays())
+    arrays |= _readers_to_arrays(model)
+    if model.following is not None:
+        arrays |= prefixed("following", _readers_to_arrays(model.following))
     facts["events"] = [list(event) for event in rules.events]
     facts["rule_names"] = _names_to_facts(rules.rule_names)
     facts["changes"] = []
@@ -176,14 +183,42 @@ def model_from_arrays(
     with inside("change"):
         model.journal.extend(_entries(rules, parts["change"], stored, model))
     vars(model).update(SEEN_ARRAYS.copies(parts["rest"]))
+    _fill_readers(model, parts)
+    _fill_memory(model, parts)
+    return model
+
+
+def _readers_to_arrays(readers: Model | Following) -> Arrays:
+    """Return the arrays of the calibration and the decisions of `readers` by name."""
+    arrays = prefixed("calibration", readers.calibration.stored())
+    return arrays | ({} if readers.decisions is None else prefixed("decisions", readers.decisions.arrays()))
+
+
+def _fill_readers(readers: Model | Following, parts: dict[str, Arrays]) -> None:
+    """Set calibration and decisions of `readers` to those in `parts`."""
     with inside("calibration"):
-        model.calibration.restore(parts["calibration"])
+        readers.calibration.restore(parts["calibration"])
     with inside("decisions"):
-        if model.decisions is None:
+        if readers.decisions is None:
             check_names(parts["decisions"], ())
         else:
-            model.decisions.restore(parts["decisions"])
-    return model
+            readers.decisions.restore(parts["decisions"])
+
+
+def _fill_memory(model: StreamModel, parts: dict[str, Arrays]) -> None:
+    """Set the memory of the last answers of `model`, and what reads its outputs, to those in `parts`."""
+    start_memory(model)
+    following = {name: part_of(parts["following"], name) for name in ("calibration", "decisions")}
+    with inside("following"):
+        known = [f"{part}.{name}" for part, arrays in following.items() for name in arrays]
+        check_names(parts["following"], known if model.following is not None else ())
+        if model.following is not None:
+            _fill_readers(model.following, following)
+    with inside("last_answers"):
+        if model.memory is None:
+            check_names(parts["last_answers"], ())
+        else:
+            model.memory.restore(parts["last_answers"])
 
 
 def read_options(stored: StoredFacts, options_class: type[Options]) -> Options:

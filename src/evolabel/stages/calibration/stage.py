@@ -113,7 +113,8 @@ class Calibration:
     def learn(self, batch: Batch) -> None:
         """Learn the labels of `batch`, whose outputs were made before each row was learned.
 
-        Its probabilities and set limits, if given, receive those from before each row.
+        Its probabilities and set limits, if given, receive those from before each row. Where `plain` outputs are given,
+        only outputs that differ from them are learned, and only theirs are received.
         """
         self._learn(batch, adapts=True)
 
@@ -147,9 +148,10 @@ class Calibration:
             or (len(confidences) and not is_ready(confidences, Y.shape))
             or (len(P) and not is_ready(P, Y.shape))
             or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
+            or (len(batch.plain) and not is_ready(batch.plain, Y.shape))
         ):
             raise misfit(batch._asdict(), f"{self.n_labels} labels")
-        _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits)
+        _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits, batch.plain)
 
     # ------------------------------------------------------------------ files
 

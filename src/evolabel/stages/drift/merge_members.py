@@ -7,6 +7,8 @@ answers that each remembers (losses: 200 at most). Changes between neighbouring 
 add up. Clock, time and alarms are those of the first model.
 """
 
+from typing import Protocol
+
 import numpy as np
 
 from evolabel.core.pace import merged_persistence
@@ -14,9 +16,33 @@ from evolabel.stages.drift.arrays import LOSS_MEMORY, SCORE_MEMORY, MemberArrays
 from evolabel.typing import FloatArray
 
 
+class LinearArrays(Protocol):
+    """The arrays of a linear member, and the weight of the answers of each label that it has learned."""
+
+    @property
+    def W(self) -> FloatArray:
+        """Weights of the scores and the intercept."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean of each raw feature."""
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of it."""
+
+    @property
+    def n_read(self) -> FloatArray:
+        """Weight of the rows in both."""
+
+    @property
+    def n_losses(self) -> FloatArray:
+        """Weight of the answers."""
+
+
 def merged_members(a: MemberArrays, b: MemberArrays) -> MemberArrays:
     """Return `a` with linear member, losses and shares of both; labels and features are in the same order in `b`."""
-    W, scores = _pooled_weights(a, b), _pooled_scores(a, b)
+    W, scores = pooled_weights(a, b), pooled_moments(a, b)
     loss_n = a.n_losses + b.n_losses
     parts = np.divide(b.n_losses, loss_n, out=np.zeros(len(loss_n)), where=loss_n > 0.0)
     share_n = a.share[1] + b.share[1]
@@ -33,8 +59,8 @@ def merged_members(a: MemberArrays, b: MemberArrays) -> MemberArrays:
     )
 
 
-def _pooled_scores(a: MemberArrays, b: MemberArrays) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of the rows in both."""
+def pooled_moments(a: LinearArrays, b: LinearArrays) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of the rows in both, `a` and `b`."""
     n = a.n_read + b.n_read
     part = np.divide(b.n_read, n, out=np.zeros(len(n)), where=n > 0.0)
     apart = b.mean - a.mean
@@ -42,9 +68,9 @@ def _pooled_scores(a: MemberArrays, b: MemberArrays) -> tuple[FloatArray, FloatA
     return a.mean + part * apart, variance
 
 
-def _pooled_weights(a: MemberArrays, b: MemberArrays) -> FloatArray:
-    """Return the weights for pooled scores whose logits are the mean of both logits, where no score is cut."""
-    mean, variance = _pooled_scores(a, b)
+def pooled_weights(a: LinearArrays, b: LinearArrays) -> FloatArray:
+    """Return weights for pooled scores, by which logits are the mean of those of `a` and `b`, where no score is cut."""
+    mean, variance = pooled_moments(a, b)
     total = a.n_losses + b.n_losses
     part = np.divide(b.n_losses, total, out=np.zeros(len(total)), where=total > 0.0)[:, None]
     raw = (1.0 - part) * _raw_weights(a) + part * _raw_weights(b)
@@ -54,7 +80,7 @@ def _pooled_weights(a: MemberArrays, b: MemberArrays) -> FloatArray:
     return np.asarray(W)
 
 
-def _raw_weights(of: MemberArrays) -> FloatArray:
+def _raw_weights(of: LinearArrays) -> FloatArray:
     """Return the weights of the linear member per unit of the raw features, and the intercept at 0."""
     spread = np.sqrt(of.variance)
     slopes = np.divide(of.W[:, :-1], spread, out=np.zeros(of.W[:, :-1].shape), where=spread > 0.0)

@@ -27,7 +27,17 @@ Facts = dict[str, Any]
 
 _METHODS = ("answer", "learn")
 # Names of built-in stages.
-_TAKEN = ("sensors", "scaling", "rules", "drift", "threshold_rules", "written_rules", "calibration", "decisions")
+_TAKEN = (
+    "sensors",
+    "scaling",
+    "rules",
+    "drift",
+    "threshold_rules",
+    "last_answers",
+    "written_rules",
+    "calibration",
+    "decisions",
+)
 _LONGEST = 200  # characters of a parameter that a file states in full
 
 

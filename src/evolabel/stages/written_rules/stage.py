@@ -101,14 +101,14 @@ class WrittenRules(Answering):
         return left
 
     def learn(self, rows: Rows, log: EventLog | None = None) -> None:
-        """Learn `rows`, whose outputs are changed in place, each before it is learned.
+        """Learn `rows`, whose outputs, and those that follow the last answers, are changed before each is learned.
 
         Gates that have turned after the last row are logged in `log`, if it is given.
         """
         batch = Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
         check_batch(batch, self.arrays.low.shape[1], self.arrays.shares.shape[1])
         closed = self.arrays.closed.copy()
-        _learn_written(self.packed, batch.X, batch.Y, batch.weights, batch.confidences, batch.outputs)
+        _learn_written(self.packed, *batch[:5], rows.followed)
         if log is not None and (closed != self.arrays.closed).any():
             self._log_turns(closed, log)
 

@@ -286,15 +286,33 @@ def limit_rows(state: Calibrations, coverage: float, limits: FloatArray) -> None
 
 
 @inner
-def fill_weights(weight: float, sure: FloatArray, f: FloatArray, y: FloatArray, w: FloatArray) -> bool:
-    """Fill w with the weights of the labels y of a row of this `weight`, and return whether one is above 0.
+def is_replaced(k: int, f: FloatArray, plain: FloatArray, exclusive: bool) -> bool:
+    """Return whether the output f of label k replaces a `plain` one, (1, K): differs from it, or there are none.
 
-    A label that is NaN, or whose output is not finite, has none. `sure` has the confidences, (1, K), or is empty.
+    Of `exclusive` classes all are replaced if one is.
     """
-    known = False
+    if plain.shape[0] == 0:
+        return True
+    found = bool(f[k] != plain[0, k])
+    if exclusive:
+        for c in range(f.shape[0]):
+            found = found or f[c] != plain[0, c]
+    return found
+
+
+@inner
+def fill_weights(
+    weight: float, sure: FloatArray, f: FloatArray, plain: FloatArray, y: FloatArray, state: Calibrations
+) -> bool:
+    """Fill w of `state` with the weights of the labels y of a row of this `weight`; return whether one is above 0.
+
+    A label that is NaN, or whose output is not finite or replaces none of `plain`, has none. `sure` has the
+    confidences, (1, K), or is empty.
+    """
+    known, w = False, state.w
     for k in range(y.shape[0]):
         w[k] = min(weight * (sure[0, k] if sure.shape[0] > 0 else 1.0), HEAVIEST_LABEL)
-        if np.isnan(y[k]) or not np.isfinite(f[k]):
+        if np.isnan(y[k]) or not np.isfinite(f[k]) or not is_replaced(k, f, plain, state.exclusive):
             w[k] = 0.0
         known = known or w[k] > 0.0
     return known
@@ -337,20 +355,26 @@ def learn_calibration(
     coverages: FloatArray,
     P: FloatArray,
     limits: FloatArray,
+    plain: FloatArray,
 ) -> None:
     """Learn rows with the final outputs F, made before each row was learned, and the labels Y; (n, K) both.
 
     Thresholds of sets follow their errors if `adapts`. P and `limits`, (n, K) or empty, receive the probabilities and
     the thresholds at the coverage of each row in `coverages`, both from before the row. `weights` and `confidences` may
-    be empty.
+    be empty. Outputs that are those of `plain`, unless it is empty, are left out of all of this.
     """
     for i in range(F.shape[0]):
         fill_probabilities(state, F[i], state.p)
+        before = plain[i : i + 1]
         for k in range(P.shape[1]):
-            P[i, k] = state.p[k]
-        if limits.shape[0] > 0:
-            limit_rows(state, coverages[i], limits[i])
-        if fill_weights(weights[i] if weights.shape[0] > 0 else 1.0, confidences[i : i + 1], F[i], Y[i], state.w):
+            if is_replaced(k, F[i], before, state.exclusive):
+                P[i, k] = state.p[k]
+        for k in range(limits.shape[1]):
+            if is_replaced(k, F[i], before, state.exclusive):
+                shared = k > 0 and state.exclusive
+                limits[i, k] = limits[i, 0] if shared else set_limit(k, coverages[i], state.arrays)
+        weight = weights[i] if weights.shape[0] > 0 else 1.0
+        if fill_weights(weight, confidences[i : i + 1], F[i], before, Y[i], state):
             if state.exclusive:
                 learn_class_row(state, F[i], Y[i], adapts)
             else:

@@ -11,7 +11,16 @@ from evolabel.engine.compile import inner, kernel
 from evolabel.stages.threshold_rules.arrays import HEAVIEST_ROW
 from evolabel.stages.threshold_rules.loops.gate import CLOSES_AT, GATE_FADE, NO_SQUARES
 from evolabel.stages.written_rules.arrays import MOST_ROWS, Written, WrittenArrays
-from evolabel.stages.written_rules.loops.answer import answer_all, gate_of, has_say, holds, mentions, put_answer, unit
+from evolabel.stages.written_rules.loops.answer import (
+    answer_all,
+    answer_written,
+    gate_of,
+    has_say,
+    holds,
+    mentions,
+    put_answer,
+    unit,
+)
 from evolabel.typing import FloatArray
 
 
@@ -65,16 +74,24 @@ def learn_rule(i: int, y: FloatArray, f: FloatArray, own: FloatArray, weights: F
 
 @kernel
 def learn_written(
-    w: Written, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
+    w: Written,
+    X: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    out: FloatArray,
+    followed: FloatArray,
 ) -> None:
     """Replace the outputs `out` for the corrected rows X as `answer_written` does, row by row, and learn its labels Y.
 
-    `weights` and `confidences` may be empty.
+    So are those in `followed` replaced, which may be empty as `weights` and `confidences` may.
     """
     r, n, K = w.arrays, w.arrays.number.shape[0], Y.shape[1]
     own, before, left, first = w.scratch[0], w.scratch[1], w.scratch[2], w.scratch[3]
     for row in range(X.shape[0]):
         x, y = X[row], Y[row]
+        if followed.shape[0] > 0:
+            answer_written(w, X[row : row + 1], followed[row : row + 1])
         first[:] = n
         for i in range(n - 1, -1, -1):  # the first rule that answers a label; those behind it do not learn it
             if holds(i, x, r):

@@ -1,0 +1,1 @@
+"""Compiled loops: answers and learning by the last answers."""

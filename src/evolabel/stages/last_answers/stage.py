@@ -1,0 +1,131 @@
+"""`LastAnswers`: the stage that adds what the last answers say about the rows right after them.
+
+Only rows that are said to follow the last learned row are answered by it (`Rows.follows`, `Rows.followed`). All other
+outputs, and what other stages learn, are as without it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from evolabel.core.events import EventLog
+from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows
+from evolabel.core.schema import new_entries, of_features, places_of
+from evolabel.core.sizes import check_batch, check_rows
+from evolabel.core.stage import MANY, Answering
+from evolabel.engine.compile import direct
+from evolabel.engine.packed_state import pack
+from evolabel.stages.last_answers.arrays import (
+    LAST_ANSWER_ARRAYS,
+    OLDEST,
+    LastAnswerArrays,
+    allocate_last_answers,
+    with_scratch_labels,
+)
+from evolabel.stages.last_answers.file_checks import check_last_answers
+from evolabel.stages.last_answers.loops.answer import ENOUGH, answer_after
+from evolabel.stages.last_answers.loops.learn import learn_last_answers
+from evolabel.stages.last_answers.merging import merged_last_answers
+from evolabel.typing import Arrays, IntArray
+
+_NO_LABELS = np.zeros(0)
+
+_answer_after, _learn = direct(answer_after), direct(learn_last_answers)
+
+
+class LastAnswers(Answering):
+    """What the last answers to each label, and recent errors, say about the next rows of a stream.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        Widths of rows and of their labels.
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
+
+    Attributes
+    ----------
+    arrays : LastAnswerArrays
+        The answers of the last rows, what they have meant, and the quick member.
+    """
+
+    name = "last_answers"
+    schema = LAST_ANSWER_ARRAYS
+    rows_at_once = MANY
+
+    def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> None:
+        self.arrays = allocate_last_answers(n_features, n_labels)
+        self.exclusive = exclusive
+        self._kept: tuple[LastAnswerArrays, Any] | None = None
+        self._g = _NO_LABELS
+
+    @property
+    def packed(self) -> Any:
+        """The state as loops take it; made again when arrays were replaced."""
+        kept = self._kept
+        if kept is None or kept[0] is not self.arrays:
+            kept = self._kept = self.arrays, pack(with_scratch_labels(self.arrays, exclusive=self.exclusive))
+            self._g = np.empty(len(self.arrays.W))
+        return kept[1]
+
+    def answer(self, rows: Rows) -> None:
+        """Change the outputs of `rows` that follow the last learned one."""
+        if len(rows.follows):
+            check_rows(rows.read, len(self.arrays.mean))
+            _answer_after(self.packed, rows.read, rows.follows, rows.outputs)
+
+    def learn(self, rows: Rows, log: EventLog | None = None) -> None:
+        """Learn `rows` one after the other; `log` receives nothing.
+
+        Their outputs stay as they are; `followed` receives those that follow the last answers, from before each row.
+        """
+        batch = Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
+        check_batch(batch, len(self.arrays.mean), len(self.arrays.W))
+        packed = self.packed
+        _learn(packed, *batch[:5], rows.followed, self._g)
+
+    def advance(self, rows: int) -> None:
+        """Count `rows` of the stream that are not learned; below 0: rows that are learned now."""
+        self.arrays.row[0] = max(int(self.arrays.row[0]) + rows, 0)
+
+    # ------------------------------------------------------------------ other widths, merging, files, copies
+
+    def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
+        """Add labels up to `n_labels`; `absent`: they are classes that the rows so far are known not to have."""
+        known = len(self.arrays.W)
+        self.arrays = LAST_ANSWER_ARRAYS.rearranged(self.arrays, {"label": new_entries(known, n_labels)})
+        if absent and known:
+            self.arrays.W[known:, -1] = -np.log(ENOUGH)
+            self.arrays.at[known:] = self.arrays.at[:known].max(axis=0)
+
+    def change_features(self, kept: IntArray, n_features: int) -> None:
+        """Keep the features in the columns `kept`, and add new ones up to `n_features`."""
+        sources = of_features(kept, len(self.arrays.mean), n_features)
+        self.arrays = LAST_ANSWER_ARRAYS.rearranged(self.arrays, sources)
+
+    def merge(self, other: "LastAnswers", labels: IntArray) -> None:
+        """Add what `other` has learned, of the same features; `labels` has the places of its labels among these."""
+        theirs = LAST_ANSWER_ARRAYS.rearranged(other.arrays, {"label": places_of(labels, len(self.arrays.W))})
+        self.arrays = merged_last_answers(self.arrays, theirs)
+
+    def stored(self) -> Arrays:
+        """Return the arrays by name, as files have them."""
+        return LAST_ANSWER_ARRAYS.arrays_of(self.arrays)
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the arrays to copies of stored ones; DataError if they are not those of such a stage."""
+        check_last_answers(arrays, len(self.arrays.mean), len(self.arrays.W))
+        self.arrays = LAST_ANSWER_ARRAYS.from_arrays(arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None, "_g": _NO_LABELS}  # a copy has arrays of its own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
+        self.__dict__.update(state)
+        self.arrays = LAST_ANSWER_ARRAYS.writeable(self.arrays)
+
+
+def near_rows(first: int) -> IntArray:
+    """Return how many rows after the last learned one rows come, the `first` to begin with, while they are near."""
+    return np.arange(first, OLDEST + 1, dtype=np.int64) if first <= OLDEST else FOLLOWS_NOTHING
