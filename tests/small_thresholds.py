@@ -58,6 +58,7 @@ def assert_same_state(t, twin, rtol=1e-8):
         assert_same_tree(t, label.root, k, rtol)
         np.testing.assert_allclose(t.gate[k], label.gate.vector(), rtol, 1e-9, err_msg=f"gate of label {k}")
         np.testing.assert_allclose(t.alarms[k], label.alarm.vector(), rtol, 1e-9, err_msg=f"alarm of label {k}")
+        np.testing.assert_allclose(t.positives[k], label.positives.vector(), 1e-6, 1e-9, err_msg=f"positives of {k}")
         np.testing.assert_allclose(t.against[k], label.against, 1e-6, err_msg=f"odds against tree {k}")
         assert (t.since[k], t.complete[k]) == (label.since, label.complete)
     for j, edges in enumerate(twin.bins):

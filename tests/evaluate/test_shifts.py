@@ -21,7 +21,7 @@ SENSOR = Event(1255, "sensor moved", None, None, feature="temp", before=20.0, af
 @pytest.fixture(scope="module")
 def plant():
     """Two labels, of which the second becomes its opposite at row 1,000."""
-    X = np.random.default_rng(0).normal(size=(1100, 2))
+    X = np.random.default_rng(0).normal(size=(1300, 2))
     Y = (X > 0.0).astype(float)
     Y[1000:, 1] = 1.0 - Y[1000:, 1]
     return Dataset(X, Y, feature_names=("heat", "load"), label_names=("fan", "pump"))

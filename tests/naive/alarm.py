@@ -1,4 +1,4 @@
-"""Twin of `stages.drift.loops.alarm`: one alarm as an object with named numbers."""
+"""Twins of `stages.drift.loops.alarm` and `positives`: one alarm as an object with named numbers."""
 
 from math import exp, log, sqrt
 
@@ -26,18 +26,29 @@ class NaiveAlarm:
         return sqrt(self.variance * (share + 1.0 / min(max(self.calm, 1.0), 1000.0)))
 
     def is_back(self, spread: float) -> bool:
-        """Near the calm level?"""
-        return self.short < self.mean + max(self.error(0.5 / window_of(spread)), min(0.02, 0.25 * spread))
+        """Near the calm level, and not a multiple of it?"""
+        near = max(self.error(0.5 / window_of(spread)), min(0.02, 0.25 * spread))
+        return self.short < self.mean + near and self.short < self.mean + max(self.mean, 0.05 * spread)
 
-    def watch(self, loss: float, spread: float, row: int, weight: float, margin: float, *, prior: float = 0.0) -> str:
-        """What the loss has caused: "raised", "rise" or "quiet"."""
+    def watch(
+        self,
+        loss: float,
+        spread: float,
+        row: int,
+        weight: float,
+        margin: float,
+        *,
+        prior: float = 0.0,
+        found: bool = True,
+    ) -> str:
+        """What the loss has caused: "raised", "rise" or "quiet"; it falls back only if positives are found."""
         window = window_of(spread)
         first = 1.0 / (self.calm + weight)
         self.short += weight * max(first, 1.0 / window) * (loss - self.short)
         self.long += weight * max(first, 1.0 / 400.0) * (loss - self.long)
         if self.raised:
             self.odds_while_raised += weight / window * (odds(loss) - self.odds_while_raised)
-            self.fall_back(spread, row)
+            self.fall_back(spread, row, found)
             return "quiet"
         needed = self.needed(spread, margin)
         known = self.calm > 2.0 * window
@@ -48,16 +59,16 @@ class NaiveAlarm:
         if (known and self.short > self.mean + needed) or contradicted:
             self.raise_at(row, spread, margin)
             return "raised"
-        found = "quiet"
+        caused = "quiet"
         if self.calm > 400.0:
             error = self.error(1.0 / 799.0)
             if self.long > self.mean + max((2.0 + margin) * error, min(0.01, 0.1 * spread)):
-                self.long, found = self.mean, "rise"
+                self.long, caused = self.mean, "rise"
             if self.long > self.mean + error:
-                return found
+                return caused
         if prior <= 0.0 or self.log_odds <= log(1000.0):
             self.learn(loss, weight)
-        return found
+        return caused
 
     def needed(self, spread: float, margin: float) -> float:
         """Distance from the calm mean that raises it."""
@@ -79,9 +90,9 @@ class NaiveAlarm:
         changed = odds(loss) / self.usual_odds(prior)
         self.log_odds = max(self.log_odds, 0.0) + log(weight * changed + (1.0 - weight))
 
-    def fall_back(self, spread: float, row: int) -> None:
+    def fall_back(self, spread: float, row: int, found: bool) -> None:
         """Lowered at the calm level; after 2,000 rows the present level is the calm one."""
-        back = self.is_back(spread)
+        back = self.is_back(spread) and found
         if back or row - self.since > 2000:
             self.raised, self.long = False, self.short
         if not back and not self.raised:
@@ -95,6 +106,62 @@ class NaiveAlarm:
         self.mean += step * e
         self.variance = (1.0 - step) * (self.variance + step * e * e)
         self.calm_odds += step * (odds(loss) - self.calm_odds)
+
+
+class NaivePositives:
+    """Watches how well the positives of a label are found: the positives of the run, and the odds, are kept apart."""
+
+    def __init__(self) -> None:
+        self.mean = self.usual = self.usual_odds = self.n = self.run = 0.0
+        self.log_odds = -float("inf")
+        self.raised, self.since = False, 0
+
+    def vector(self) -> FloatArray:
+        """The numbers in the order of the kernel."""
+        means = [self.mean, self.usual, self.usual_odds, self.n, exp(self.log_odds), self.run]
+        return np.array([*means, float(self.raised), self.since])
+
+    def are_found(self) -> bool:
+        """As well as in calm times, or too few to know?"""
+        more = 0.1 if self.usual > 0.1 else max(self.usual, 0.05)
+        return self.n < 20.0 or self.mean < self.usual + more
+
+    def watch(
+        self, loss: float, y: float, weight: float, n_eff: float, share: float, row: int, margin: float, *, calm: bool
+    ) -> bool:
+        """Whether this answer raises it; a run of positives that persist is one answer at most."""
+        if y == 0.0:
+            self.run = 0.0
+            return False
+        part = 1.0
+        if n_eff < 1.0:
+            part = min(n_eff, 1.0 - self.run)
+            self.run += part
+        w = weight * part
+        if w == 0.0:
+            return False
+        self.mean += w * max(1.0 / (self.n + w), 0.05) * (loss - self.mean)
+        if self.raised:
+            if self.are_found():
+                self.raised = False
+            elif row - self.since > 2000:
+                self.forget()
+            return False
+        if self.n >= 20.0:
+            self.log_odds = max(self.log_odds, 0.0) + w * log(odds(loss) / max(self.usual_odds, 1.0))
+        limit = log(50000.0 * share) + 0.5 * margin**2 if share > 0.0 else -1e300
+        if self.log_odds > limit:
+            self.raised, self.since, self.log_odds = True, row, -float("inf")
+            return True
+        if calm and self.log_odds <= log(30.0):
+            self.n = min(self.n + w, 200.0)
+            self.usual += w / self.n * (loss - self.usual)
+            self.usual_odds += w / self.n * (odds(loss) - self.usual_odds)
+        return False
+
+    def forget(self) -> None:
+        """What is usual is learned anew."""
+        self.n, self.log_odds, self.raised = 0.0, -float("inf"), False
 
 
 def odds(loss: float) -> float:

@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from evolabel.typing import FloatArray
-from naive.alarm import NaiveAlarm, odds
+from naive.alarm import NaiveAlarm, NaivePositives, odds
 from naive.members import NaiveLinear, NaiveMixer
 from naive.pace import NaiveAnswers
 
@@ -53,10 +53,12 @@ class NaiveFollower:
         self.slow, self.linear, self.mixers, self.memory, self.now = slow, linear, mixers, memory, now
         self.fast: NaiveSums | None = None
         self.alarms = [(NaiveAlarm(), NaiveAlarm()) for _ in mixers]
+        self.positives = [NaivePositives() for _ in mixers]
         self.share = [(0.0, 0.0)] * len(mixers)
         self.reversal = [[0.0] * len(mixers), [0.0] * len(mixers)]
         self.reversed: list[tuple[str, int, int]] = []
         self.drifting: set[int] = set()
+        self.drifting_before: set[int] = set()  # before the row
         self.turned: set[tuple[str, int]] = set()
         self.cut: int | None = None
         self.renewed, self.slow_start = 0, 0
@@ -118,13 +120,16 @@ class NaiveFollower:
         self.share[b] = pi, n
         margin, (of_slow, of_final) = sqrt(2.0 * log(len(self.mixers) + 1)), self.alarms[b]
         losses = (np.clip(F, 0.0, 1.0) - y) ** 2
+        positives, calm = self.positives[b], b not in self.drifting_before
+        lost = positives.watch(losses[3], y, g, n_eff, pi, self.now, margin, calm=calm)
         g *= n_eff
         slow = of_slow.watch(losses[0], pi * (1.0 - pi), self.now, g, margin, prior=50.0)
-        final = of_final.watch(losses[3], pi * (1.0 - pi), self.now, g, margin, prior=50.0)
+        found = positives.are_found()
+        final = of_final.watch(losses[3], pi * (1.0 - pi), self.now, g, margin, prior=50.0, found=found)
         for i, loss in enumerate((losses[0 if self.fast is None else 1], losses[2])):
             contrary = odds(loss) / of_final.usual_odds(50.0)
             self.reversal[i][b] = min(max(self.reversal[i][b], 1.0) * (1.0 + g * (contrary - 1.0)), 1e12)
-        return slow != "quiet" or final == "raised"
+        return slow != "quiet" or final == "raised" or lost
 
     def compare(self, F: FloatArray, y: FloatArray) -> bool:
         """Losses of slow and fast member, row by row; return whether the slow one must be renewed."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from evolabel.typing import FloatArray
 from naive import threshold_trials as trials
-from naive.alarm import NaiveAlarm, odds
+from naive.alarm import NaiveAlarm, NaivePositives, odds
 from naive.pace import NaiveAnswers
 from naive.threshold_tree import Node, clip
 
@@ -104,6 +104,7 @@ class NaiveLabel:
     root: Node = field(default_factory=lambda: Node(0, wait=100.0))
     gate: NaiveGate = field(default_factory=NaiveGate)
     alarm: NaiveAlarm = field(default_factory=NaiveAlarm)
+    positives: NaivePositives = field(default_factory=NaivePositives)
     answers: NaiveAnswers = field(default_factory=NaiveAnswers)
     against: float = 0.0
     turned: int = 0
@@ -116,13 +117,17 @@ class NaiveLabel:
         than_coin = min(sqrt(loss), 0.9) / 0.5
         self.against = min(max(self.against, 1.0) * (1.0 - w + w * min(than_tree, than_coin)), 1e12)
 
-    def watch(self, loss: float, w: float, now: int, margin: float) -> None:
-        """Forget when the mean loss has jumped or the odds exceed 300; turn round at odds of 30 while that lasts."""
+    def watch(self, y: float, loss: float, once: float, n_eff: float, now: int, margin: float) -> None:
+        """Forget when the mean has jumped, positives are lost, or the odds exceed 300; turn round at odds of 30."""
+        calm, share, w = not self.alarm.raised, self.share(), once * n_eff
+        lost = self.positives.watch(loss, y, once, n_eff, share, now, margin, calm=calm)
         self.learn_against(loss, w)
-        spread = self.share() * (1.0 - self.share())
-        found = self.alarm.watch(loss, spread, now, w, margin, prior=-1.0)
-        if not self.alarm.raised and self.against > 300.0:
-            self.alarm.raise_at(now, spread, margin)
+        are_found = self.positives.are_found()
+        found = self.alarm.watch(loss, share * (1.0 - share), now, w, margin, prior=-1.0, found=are_found)
+        if not calm and not self.alarm.raised and not are_found:
+            self.positives.forget()
+        if not self.alarm.raised and (lost or self.against > 300.0):
+            self.alarm.raise_at(now, share * (1.0 - share), margin)
             found = "raised"
         if found == "raised":
             self.forget(now - 60)
@@ -199,9 +204,9 @@ class NaiveThresholds:
     def learn_label(self, k: int, x: FloatArray, y: float, f: float, g: float, w: float) -> float:
         """Alarm, gate and sums; in the first two a row is at most one answer. Return the gain over f."""
         label, once, gain = self.labels[k], min(w, 1.0), 0.0
-        pace = label.answers.learn(y)[1]
+        n_eff, pace = label.answers.learn(y)
         if label.root.children:
-            label.watch((y - g) ** 2, once * pace, len(self.rows), sqrt(2.0 * log(self.K + 1.0)))
+            label.watch(y, (y - g) ** 2, once, n_eff, len(self.rows), sqrt(2.0 * log(self.K + 1.0)))
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)
             gain = (y - e) ** 2 - (y - h) ** 2
             if not self.shares_gate:
@@ -246,7 +251,7 @@ class NaiveThresholds:
         self.renew_bins()
         for label in self.labels[self.first :]:
             if label.root.children and prune(label.root) and not label.root.children:
-                label.alarm, label.against = NaiveAlarm(), 0.0
+                label.alarm, label.positives, label.against = NaiveAlarm(), NaivePositives(), 0.0
                 label.gate = label.gate if self.shares_gate else NaiveGate()
         done, most = 0, self.most_work()
         for _ in range(self.first, self.K):

@@ -5,7 +5,7 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from evolabel._utils.text import change_text
-from evolabel.core.events import SHIFTS, Event
+from evolabel.core.events import OF_POSITIVES, SHIFTS, Event
 
 EventCallback = Callable[[str, Event], object]
 """Function of the name of a learner and one of its events."""
@@ -79,7 +79,8 @@ def episodes(events: Iterable[Event]) -> list[Episode]:
     for event in events:
         if event.kind == "drift":
             open_drifts[event.label] = len(found)
-            size = f"error {event.before:.3f} -> {event.after:.3f}"
+            which = " of positives" if event.note == OF_POSITIVES else ""
+            size = f"error{which} {event.before:.3f} -> {event.after:.3f}"
             found.append(Episode(f"label {event.label}", event.sample, size, "not recovered yet"))
         elif event.label in open_drifts and event.kind in ("recovered", "settled"):
             place = open_drifts.pop(event.label)
@@ -94,9 +95,10 @@ def episodes(events: Iterable[Event]) -> list[Episode]:
 
 def event_values(event: Event) -> dict[str, Any]:
     """Return the shift `event` as values for a file, with its text."""
-    return {**{name: getattr(event, name) for name in _IN_FILES}, "text": str(event)}
+    values = {name: getattr(event, name) for name in _IN_FILES}
+    return {**values, "note": event.note, "text": str(event)}
 
 
 def event_from_values(values: dict[str, Any]) -> Event:
     """Return the shift that `event_values` has written as `values`."""
-    return Event(rule=None, other=None, **{name: values[name] for name in _IN_FILES})
+    return Event(rule=None, other=None, note=values.get("note", ""), **{name: values[name] for name in _IN_FILES})

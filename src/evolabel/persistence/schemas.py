@@ -12,7 +12,7 @@ written out.
 | 4      | with `members.time`, `members.persistence`, `thresholds.persistence`, 4 numbers of `members.paired`, 11 of |
 |        | `members.trial`                                                                                            |
 | 5      | views, readings, phase and trial are arrays of `sensors`, not of `members`; with the parameter `memory`,   |
-|        | `last_answers` and `following`                                                                             |
+|        | `last_answers`, `following`, `members.positives` and `thresholds.positives`                                |
 """
 
 import re
@@ -149,10 +149,13 @@ def _to_fourth(arrays: Arrays, _: dict[str, Any]) -> None:
 
 
 def _to_fifth(arrays: Arrays, manifest: dict[str, Any]) -> None:
-    """Give the sensors arrays of their own, and add a memory of the last answers that has learned nothing."""
+    """Give the sensors arrays of their own, and add last answers and alarms on positives that have seen nothing."""
     for name in ("views", "readings", "phase", "trial"):
         if f"members.{name}" in arrays:
             arrays[f"sensors.{name}"] = arrays.pop(f"members.{name}")
+    for part, labelled in (("members", "n_losses"), ("thresholds", "against")):
+        if f"{part}.{labelled}" in arrays:
+            arrays.setdefault(f"{part}.positives", np.zeros((len(arrays[f"{part}.{labelled}"]), 8)))
     classifier = manifest["classifier"] if manifest.get("kind") == "ActiveLearner" else manifest
     if classifier.get("kind") != "EvolvingFuzzyClassifier":
         return

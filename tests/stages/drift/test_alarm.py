@@ -35,7 +35,7 @@ def watched(losses, spreads, *, weights=None, margin=0.0, first=0, every=1, prio
     spreads = np.broadcast_to(spreads, len(losses))
     for number, (loss, spread, weight) in enumerate(zip(losses, spreads, weights, strict=True)):
         row = first + every * number
-        found.append(NAMES[alarm.watch(a, loss, spread, row, weight, margin, prior)])
+        found.append(NAMES[alarm.watch(a, loss, spread, row, weight, margin, prior, True)])
         assert found[-1] == twin.watch(loss, spread, row, weight, margin, prior=prior)
         assert alarm.is_back(a, spread) == twin.is_back(spread)
         np.testing.assert_allclose(a, twin.vector(), rtol=1e-10, atol=1e-12)
@@ -92,7 +92,7 @@ def test_sure_outputs_that_are_wrong_raise_the_alarm_before_the_mean_does():
     by_mean = []
     for row, e in enumerate(errors):
         a[alarm.ODDS] = 0.0
-        by_mean.append(alarm.watch(a, e**2, 0.25, 4 * row, 1.0, 1.9, alarm.AFTER_WINDOWS))
+        by_mean.append(alarm.watch(a, e**2, 0.25, 4 * row, 1.0, 1.9, alarm.AFTER_WINDOWS, True))
     assert RAISED not in by_mean[:1200]
 
 
@@ -108,11 +108,11 @@ def test_too_sure_outputs_do_not_raise_the_alarm_by_their_usual_errors(rate):
 def test_at_weight_one_half_two_answers_count_as_one():
     a = np.zeros(N_ALARM)
     for i in range(60):
-        alarm.watch(a, 0.2, 0.25, i, 0.5, 0.0, alarm.AFTER_WINDOWS)
+        alarm.watch(a, 0.2, 0.25, i, 0.5, 0.0, alarm.AFTER_WINDOWS, True)
     assert a[alarm.CALM_COUNT] == 30.0
     assert a[alarm.CALM_MEAN] == 0.2
     before = a.copy()
-    assert alarm.watch(a, 1.0, 0.25, 60, 0.0, 0.0, alarm.AFTER_WINDOWS) == QUIET
+    assert alarm.watch(a, 1.0, 0.25, 60, 0.0, 0.0, alarm.AFTER_WINDOWS, True) == QUIET
     np.testing.assert_array_equal(a, before)
 
 
@@ -135,7 +135,7 @@ def test_all_labels_at_once_are_each_label_alone(seed, K):
             expected = (
                 QUIET
                 if np.isnan(losses[j])
-                else alarm.watch(alone[j], losses[j], spreads[j], row, 0.8, 1.5, alarm.AFTER_WINDOWS)
+                else alarm.watch(alone[j], losses[j], spreads[j], row, 0.8, 1.5, alarm.AFTER_WINDOWS, True)
             )
             assert found[j] == expected
     np.testing.assert_array_equal(A, alone)

@@ -70,7 +70,7 @@ def follow(X, Y, weights, options):
         model.learn(Batch(X[i : i + 1], Y[i : i + 1], weights[i : i + 1], outputs=out))
         drifting = set(np.flatnonzero(rules.beside.arrays.episode != NEVER).tolist())
         twin.turned = {(member, b) for member, b in twin.turned if b in twin.drifting & drifting}
-        twin.drifting = drifting
+        twin.drifting, twin.drifting_before = drifting, twin.drifting
         F = twin.learn(X[i], Z[0], psi, Y[i], weights[i])
         np.testing.assert_allclose(out[0], F[3], rtol=0, atol=1e-8)
         known += logged(rules.beside, known)

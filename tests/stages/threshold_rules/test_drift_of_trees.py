@@ -34,17 +34,18 @@ def test_a_reversed_tree_has_the_sums_of_opposite_labels(seed, splits):
 
 
 @settings(max_examples=examples(30))
-@given(SEEDS, st.floats(0.0, 1.0), st.integers(0, 100), st.floats(0.1, 1.0))
-def test_a_tree_is_watched_as_by_the_twin(seed, mean, calm, weight):
+@given(SEEDS, st.floats(0.0, 1.0), st.integers(0, 100), st.floats(0.1, 1.0), st.sampled_from([1.0, 0.5, 0.05]))
+def test_a_tree_is_watched_as_by_the_twin(seed, mean, calm, weight, n_eff):
     rng, state = np.random.default_rng(seed), state_of(2)
     label = naive.NaiveLabel(root=random_tree(rng, 2, 2))
     write_tree(label.root, state.arrays)
     t = state.arrays
     losses = np.r_[rng.beta(1.0, 6.0, calm), rng.beta(1.0 + 5.0 * mean, 6.0 - 5.0 * mean, 80)]
-    for row, loss in enumerate(losses):
+    for row, (loss, y) in enumerate(zip(losses, (rng.random(len(losses)) < 0.5).astype(float), strict=True)):
         t.clock[LEARNED] = row
-        drift.watch_tree(0, loss, weight, 1.0, pack(t))
-        label.watch(loss, weight, row, 1.0)
+        drift.watch_tree(0, y, loss, weight, n_eff, 1.0, pack(t))
+        label.watch(y, loss, weight, n_eff, row, 1.0)
+        np.testing.assert_allclose(t.positives[0], label.positives.vector(), rtol=1e-7, atol=1e-12)
         np.testing.assert_allclose(t.against[0], label.against, rtol=1e-7)
         np.testing.assert_allclose(t.alarms[0], label.alarm.vector(), rtol=1e-7, atol=1e-12)
         assert t.since[0] == label.since
@@ -60,7 +61,7 @@ def turns_of(losses, *, raised=True):
     for row, loss in enumerate(losses, 1):
         t.sums[0, 0] = 10.0, 0.0, 0.0, 2.0, 0.0
         t.clock[LEARNED] = row
-        drift.watch_tree(0, loss, 1.0, 1.0, pack(t))
+        drift.watch_tree(0, 0.0, loss, 1.0, 1.0, 1.0, pack(t))
         if t.sums[0, 0, SUM_Y] > 0.5 * t.sums[0, 0, SUM_1]:
             found.append(row)
     return found

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
+from evolabel.core.events import OF_POSITIVES
 from evolabel.server.http.access import now_us, read
 from evolabel.server.log.activity import ActivityItem, people_in, read_activity
 from evolabel.server.log.times import SECOND
@@ -56,6 +57,8 @@ def describe(happening: ActivityItem, n: int = 1) -> Described:
     key = kind.replace(".", "_")
     if kind == "epoch.started" and args.get("cause") != "start":
         key = "epoch_recovered"
+    if kind == "model.drift" and args.get("note") == OF_POSITIVES:
+        key = "model_drift_of_positives"
     if n > 1:
         key = f"{key}_many"
     known = texts.catalogue()

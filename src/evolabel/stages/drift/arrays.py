@@ -33,6 +33,7 @@ from evolabel.typing import FloatArray, IntArray
 SLOW, FAST, LINEAR, FINAL = 0, 1, 2, 3  # the members and their mixture, as in F
 N_MEMBERS = 3
 N_ALARM = 10  # numbers of one alarm (`stages.drift.loops.alarm`)
+N_POSITIVES = 8  # numbers of one alarm on positives (`stages.drift.loops.positives`)
 
 # Index of `clock`: rows of the stream so far; time at which the fast member began, was last cut, and at which the slow
 # one was last renewed (or the fast one began); time from which on the slow member remembers the stream.
@@ -50,7 +51,7 @@ ROWS_COMPARED, MEAN_GAIN, GAIN_VARIANCE, COMPARED_INDEPENDENT = 0, 1, 2, 3
 N_REVERSED = 2  # members that can be reversed, fast and linear: the first rows of `reversal`
 
 CUT_DUE, RENEWAL_DUE, REVERSAL_DUE = 0, 1, 2  # index of `due`: cut fast, renew slow, reverse fast or linear member
-CALM, DRIFT, RECOVERED, SETTLED = 0, 1, 2, 3  # of `happened`
+CALM, DRIFT, RECOVERED, SETTLED, LOST = 0, 1, 2, 3, 4  # of `happened`; lost: a drift, shown by the positives
 
 SCORE_MEMORY = 2000.0  # rows over which the linear member standardises features
 LOSS_MEMORY = 200.0  # answers over which losses are averaged
@@ -87,6 +88,8 @@ class MemberArrays(NamedTuple):
     """Share of positive answers; weight of the answers in it."""
     alarms: Annotated[FloatArray, array(2, "label", N_ALARM, low=0.0, high=float(MOST))]
     """Alarms of the slow member and of the mixture."""
+    positives: Annotated[FloatArray, array("label", N_POSITIVES, low=0.0, high=float(MOST))]
+    """Alarm of the mixture on the positives of the label."""
     episode: Annotated[IntArray, array("label", start=NEVER, low=NEVER)]
     """Row at which the label has drifted; `NEVER`: it is calm."""
     depth: Annotated[FloatArray, array(2, "label", low=0.0, high=1.0)]

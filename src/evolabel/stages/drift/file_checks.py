@@ -18,7 +18,9 @@ from evolabel.stages.drift.arrays import (
     ROWS_COMPARED,
     SLOW_START,
 )
-from evolabel.typing import Arrays
+from evolabel.stages.drift.loops import positives
+from evolabel.stages.drift.loops.alarm import MOST_ODDS
+from evolabel.typing import Arrays, FloatArray
 
 
 def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
@@ -35,6 +37,16 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     require(clock[SLOW_START] <= time, "clock", "times of the past")
     require(arrays["share"][0] <= 1.0, "share", "shares in [0, 1]")
     require(arrays["alarms"][:, :, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
+    check_positives(arrays["positives"], int(now))
     require(arrays["episode"] <= now, "episode", "rows of the past")
     least_0 = [ROWS_COMPARED, GAIN_VARIANCE, COMPARED_INDEPENDENT]
     require(arrays["paired"][least_0] >= 0.0, "paired", "counts and a variance of at least 0")
+
+
+def check_positives(alarms: FloatArray, now: int) -> None:
+    """Raise DataError unless the `alarms` on positives, whose values are in range, are possible at the row `now`."""
+    shares = alarms[..., [positives.RECENT_LOSS, positives.USUAL_LOSS, positives.RUN_PART, positives.IS_LOST]]
+    require(shares <= 1.0, "positives", "mean errors, part of an answer and a flag up to 1")
+    require(alarms[..., positives.USUAL_ODDS] <= MOST_ODDS, "positives", f"mean odds up to {MOST_ODDS:g}")
+    require(alarms[..., positives.N_USUAL] <= positives.USUAL_MEMORY, "positives", "counts within their memory")
+    require(alarms[..., positives.LOST_AT] <= now, "positives", "alarms of the past")

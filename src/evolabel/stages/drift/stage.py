@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.events import SHIFTS, Event
+from evolabel.core.events import OF_POSITIVES, SHIFTS, Event
 from evolabel.core.rows import Rows
 from evolabel.core.schema import new_entries, of_features
 from evolabel.engine.compile import direct, interpreted
@@ -22,6 +22,7 @@ from evolabel.stages.drift.arrays import (
     DRIFT,
     FAST,
     LAG,
+    LOST,
     MEMBER_ARRAYS,
     N_ALARM,
     N_MEMBERS,
@@ -42,7 +43,8 @@ from evolabel.stages.drift.arrays import (
     with_scratch,
 )
 from evolabel.stages.drift.file_checks import check_members
-from evolabel.stages.drift.loops.alarm import IS_RAISED
+from evolabel.stages.drift.loops import positives
+from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_RAISED, SHORT_MEAN
 from evolabel.stages.drift.loops.follow import reversal_limit
 from evolabel.stages.drift.loops.learn import learn_rows
 from evolabel.stages.drift.loops.mixer import current_weights, mix_rows, standard_rows
@@ -60,7 +62,7 @@ from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 IDLE_ROWS = 5000  # rows of the stream without firing after which a rule gives up its slot first
 
-LABEL_EVENTS = {DRIFT: "drift", RECOVERED: "recovered", SETTLED: "settled"}
+LABEL_EVENTS = {DRIFT: "drift", LOST: "drift", RECOVERED: "recovered", SETTLED: "settled"}
 
 _OF_PRESENT_ROW = ("F", "s", "other")  # scratch arrays that are needed after a rule was created for a row
 _NO_OUTPUTS = np.empty((0, 0))
@@ -376,10 +378,10 @@ class Drift(NoDrift, Beside):
         """The compiled loop that learns rows with all members."""
         return _learn_rows
 
-    def _log(self, kind: str, **about: Any) -> None:
+    def _log(self, kind: str, note: str = "", **about: Any) -> None:
         """Log a shift of the stream, `about` a label or a feature, at the present row of the stream."""
         assert kind in SHIFTS
-        self.rules.log(kind, None, None, sample=self.n_rows, **about)
+        self.rules.log(kind, None, None, note, sample=self.n_rows, **about)
 
     def settle(self) -> None:
         """Log what the last row has shown, start, reverse or cut the fast member, or renew the slow one from it."""
@@ -408,10 +410,17 @@ class Drift(NoDrift, Beside):
             if kind != "drift" and label in self.ended_by_trees:
                 continue
             before, after = self.arrays.depth[:, label].tolist()
+            note = OF_POSITIVES if members.happened[label] == LOST else ""
             about: dict[str, Any] = {"label": label, "before": before, "after": after, "rows": now - since}
-            self._log(kind, **about)
+            self._log(kind, note, **about)
+            if note:
+                self._compare_all_rows(label)
             if kind != "drift":
                 episode[label] = NEVER
+
+    def _compare_all_rows(self, label: int) -> None:
+        """Set the depth of the drift of `label` to the errors of all its rows, which "recovered" compares."""
+        self.arrays.depth[:, label] = self.arrays.alarms[1, label, [CALM_MEAN, SHORT_MEAN]]
 
     def _reverse(self) -> None:
         """Let fast and linear member answer the opposite for labels in a drift that contradict them beyond doubt."""
@@ -468,6 +477,8 @@ class Drift(NoDrift, Beside):
                 self.arrays.episode[event.label] = self.n_rows if event.kind == "drift" else NEVER
                 if event.kind == "drift":
                     self.arrays.depth[:, event.label] = event.before, event.after
+                    if event.note == OF_POSITIVES:
+                        self._compare_all_rows(event.label)
                     self.arrays.reversal[N_REVERSED:, event.label] = 0.0
         self.ended_by_trees = set(np.flatnonzero(ended_by_trees & self.drifting).tolist())
 
@@ -475,6 +486,7 @@ class Drift(NoDrift, Beside):
         """Reset the alarms that are not raised."""
         calm = self.arrays.alarms[..., IS_RAISED] == 0.0
         self.arrays.alarms[calm] = 0.0
+        self.arrays.positives[self.arrays.positives[:, positives.IS_LOST] == 0.0] = 0.0
         self.arrays.reversal[:N_REVERSED, calm[1]] = 0.0
 
     # ------------------------------------------------------------------ changes of the rules and their widths

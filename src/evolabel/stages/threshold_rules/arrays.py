@@ -37,7 +37,7 @@ from evolabel.core.array_checks import FINITE, MOST
 from evolabel.core.pace import PERSISTENCE
 from evolabel.core.schema import Schema, Sizes, array, stream_sizes
 from evolabel.engine.packed_state import declare
-from evolabel.stages.drift.arrays import N_ALARM
+from evolabel.stages.drift.arrays import N_ALARM, N_POSITIVES
 from evolabel.typing import FloatArray, IntArray
 
 MAIN_ROWS = 2000  # rows in the ring
@@ -115,6 +115,8 @@ class ThresholdArrays(NamedTuple):
     """Changes between neighbouring answers of each label, and those expected at random."""
     alarms: Annotated[FloatArray, array("label", N_ALARM, low=0.0, high=float(MOST))]
     """Alarm on the squared error of the tree (`drift.loops.alarm`)."""
+    positives: Annotated[FloatArray, array("label", N_POSITIVES, low=0.0, high=float(MOST))]
+    """Alarm on the error of its positives (`drift.loops.positives`)."""
     against: Annotated[FloatArray, array("label", low=0.0, high=MOST_AGAINST)]
     """Odds that the label is the opposite of what the tree answers."""
     since: Annotated[IntArray, array("label")]

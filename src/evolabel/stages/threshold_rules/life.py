@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.events import EventLog
+from evolabel.core.events import OF_POSITIVES, EventLog
 from evolabel.core.rows import Rows
 from evolabel.stages.drift.arrays import NEVER
+from evolabel.stages.drift.loops import positives
 from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_RAISED, RAISED_AT, SETTLE_ROWS, SHORT_MEAN
 from evolabel.stages.threshold_rules.arrays import EDGE, HALF_WIDTH, IS_OPEN, LEAF, LEARNED, SUM_1, ThresholdArrays
 from evolabel.stages.threshold_rules.loops.learn import EVERY
@@ -89,7 +90,7 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
     raised = (alarms[:, IS_RAISED] > 0.0) & (alarms[:, RAISED_AT] >= now - EVERY)
     for label in np.flatnonzero(raised & (t.gate[trees, IS_OPEN] > 0.0) & (t.episode < 0)).tolist():
         if rows.episode[label] == NEVER:  # else the members have seen it before
-            log.log("drift", None, None, sample=rows.n_rows, label=label, **_errors(alarms[label]))
+            log.log("drift", None, None, sample=rows.n_rows, label=label, **_risen_errors(t, int(trees[label])))
         t.episode[label] = now
     for label in np.flatnonzero((t.episode >= 0) & (alarms[:, IS_RAISED] == 0.0)).tolist():
         lasted, since = now - int(t.episode[label]), int(rows.episode[label])
@@ -103,6 +104,15 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
         about: dict[str, Any] = {"label": label, "rows": lasted, **_errors(alarms[label])}
         log.log("settled" if settled else "recovered", None, None, sample=rows.n_rows, **about)
     rows.drifts_ended = t.episode >= 0
+
+
+def _risen_errors(t: ThresholdArrays, tree: int) -> dict[str, Any]:
+    """Return the errors that have raised the alarm of a `tree` in `t`, as an event holds them."""
+    alarm, of_positives = t.alarms[tree], t.positives[tree]
+    if of_positives[positives.IS_LOST] == 0.0 or of_positives[positives.LOST_AT] != alarm[RAISED_AT]:
+        return _errors(alarm)
+    errors = of_positives[[positives.USUAL_LOSS, positives.RECENT_LOSS]].tolist()
+    return {"note": OF_POSITIVES, "before": errors[0], "after": errors[1]}
 
 
 def _errors(alarm: FloatArray) -> dict[str, Any]:

@@ -9,6 +9,7 @@ unlike that of the rules.
 import numpy as np
 
 from evolabel.engine.compile import interpreted
+from evolabel.stages.drift.loops import positives
 from evolabel.stages.drift.loops.alarm import CALM_COUNT, LONG_MEAN, RAISED_AT
 from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
@@ -84,6 +85,7 @@ def _take_tree(
         merged.alarms[label, RAISED_AT] = merged.clock[LEARNED]
     else:
         merged.alarms[label, RAISED_AT] += later
+    merged.positives[label, positives.LOST_AT] = merged.alarms[label, RAISED_AT]
     merged.episode[label] += later if merged.episode[label] >= 0 else 0
     merged.since[label] = _renumbered(int(tree.since[label]), tree, sides)
     merged.complete[label] = max(_renumbered(int(side.complete[label]), side, sides) for side in sides)

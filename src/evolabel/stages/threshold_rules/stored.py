@@ -5,6 +5,7 @@ import numpy as np
 from evolabel.core.array_checks import Expected, check_arrays, flags, require, whole
 from evolabel.core.pace import check_persistence
 from evolabel.core.schema import stream_sizes
+from evolabel.stages.drift.file_checks import check_positives
 from evolabel.stages.threshold_rules.arrays import (
     BIN_FEATURE,
     EDGE,
@@ -98,6 +99,7 @@ def _check_numbers(arrays: Arrays, next_number: int) -> None:
     require(sums[..., SUM_Y] <= sums[..., SUM_1] * (1.0 + 1e-6), "sums", "no more positives than rows")
     require(arrays["visits"][..., SUBTREE_SQUARES] >= 0.0, "visits", "sums of squares of at least 0")
     require(arrays["alarms"][:, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
+    check_positives(arrays["positives"], int(arrays["clock"][LEARNED]))
     require(np.isin(gate[:, IS_OPEN], (0.0, 1.0)), "gate", "0 or 1, whether it is open")
     require((gate[:, SAY] >= 0.0) & (gate[:, SAY] <= 1.0), "gate", "weights in [0, 1]")
     require((gate[:, [GAIN_SQUARES, GAIN_SQUARES + 2]] >= 0.0), "gate", "sums of squares of at least 0")

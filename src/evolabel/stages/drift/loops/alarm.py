@@ -81,6 +81,7 @@ RISE_SHARE = 0.1  # of the spread: the floor where that is smaller
 
 BACK_FLOOR = 0.02  # loss
 BACK_SHARE = 0.25  # of the spread: the floor where that is smaller
+NOTHING_SHARE = 0.05  # of the spread: errors up to which none is a multiple of another
 
 
 @inner
@@ -110,9 +111,12 @@ def error_of_long(a: FloatArray) -> float:
 
 @inner
 def is_back(a: FloatArray, spread: float) -> bool:
-    """Return whether the short mean of `a`, whose label has this `spread`, is back at the calm level."""
-    least = max(error_of_short(a, spread), min(BACK_FLOOR, BACK_SHARE * spread))
-    return bool(a[SHORT_MEAN] < a[CALM_MEAN] + least)
+    """Return whether the short mean of `a`, whose label has this `spread`, is back at the calm level.
+
+    It is not a multiple of that level then, unless both are next to nothing.
+    """
+    near = max(error_of_short(a, spread), min(BACK_FLOOR, BACK_SHARE * spread))
+    return bool(a[SHORT_MEAN] < a[CALM_MEAN] + min(near, max(a[CALM_MEAN], NOTHING_SHARE * spread)))
 
 
 @inner
@@ -197,9 +201,12 @@ def learn_calm(a: FloatArray, loss: float, weight: float) -> None:
 
 
 @inner
-def lower_alarm(a: FloatArray, spread: float, row: int) -> None:
-    """Let the raised alarm `a` fall back if its loss is back at the calm level, or has stayed above it until `row`."""
-    back = is_back(a, spread)
+def lower_alarm(a: FloatArray, spread: float, row: int, are_found: bool) -> None:
+    """Let the raised alarm `a` fall back if its loss is back at the calm level, or has stayed above it until `row`.
+
+    It is back only if positives `are_found` as well as usual.
+    """
+    back = is_back(a, spread) and are_found
     if back or row - a[RAISED_AT] > SETTLE_ROWS:
         a[IS_RAISED] = 0.0
         a[LONG_MEAN] = a[SHORT_MEAN]
@@ -211,11 +218,21 @@ def lower_alarm(a: FloatArray, spread: float, row: int) -> None:
 
 
 @inner
-def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, margin: float, prior: float) -> int:
+def watch(
+    a: FloatArray,
+    loss: float,
+    spread: float,
+    row: int,
+    weight: float,
+    margin: float,
+    prior: float,
+    are_found: bool,
+) -> int:
     """Learn the `loss` of an answer by the alarm `a`; return `RAISED`, `RISE` or `QUIET`.
 
     `RAISED` is returned once, when the alarm is raised; after a rise the long mean starts again at the calm mean. An
     answer of `weight` 0 changes nothing. `prior` is `AFTER_BATCH`, `AFTER_WINDOWS` or `BY_MEAN`.
+    A raised alarm does not fall back to the calm level unless positives `are_found` (`stages.drift.loops.positives`).
     """
     if not weight > 0.0:
         return QUIET
@@ -224,7 +241,7 @@ def watch(a: FloatArray, loss: float, spread: float, row: int, weight: float, ma
     a[LONG_MEAN] += max(first, weight / LONG_WINDOW) * (loss - a[LONG_MEAN])
     if a[IS_RAISED] > 0.0:
         a[ODDS] += weight / window_of(spread) * (odds_of(loss) - a[ODDS])
-        lower_alarm(a, spread, row)
+        lower_alarm(a, spread, row, are_found)
         return QUIET
     known = a[CALM_COUNT] > MIN_CALM_WINDOWS * window_of(spread)
     if prior > 0.0 or (known and prior == AFTER_WINDOWS):
@@ -251,4 +268,4 @@ def watch_labels(
     for j in range(A.shape[0]):
         found[j] = QUIET
         if not np.isnan(losses[j]):
-            found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin, AFTER_WINDOWS)
+            found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin, AFTER_WINDOWS, True)

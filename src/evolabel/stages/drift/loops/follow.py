@@ -22,6 +22,7 @@ from evolabel.stages.drift.arrays import (
     GAIN_VARIANCE,
     LAG,
     LINEAR,
+    LOST,
     MEAN_GAIN,
     MOST_REVERSAL,
     N_REVERSED,
@@ -53,6 +54,7 @@ from evolabel.stages.drift.loops.alarm import (
 from evolabel.stages.drift.loops.fast import block_of, fade_active
 from evolabel.stages.drift.loops.linear import answer_linear, fill_scores, learn_linear, learn_scores
 from evolabel.stages.drift.loops.mixer import clipped, learn_losses, mix, mixer_weights
+from evolabel.stages.drift.loops.positives import RECENT_LOSS, USUAL_LOSS, are_found, forget_usual, watch_positives
 from evolabel.stages.drift.loops.views import learn_sensors
 from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents
@@ -110,28 +112,38 @@ def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Membe
 
 
 @inner
-def watch_label(b: int, y: float, g: float, members: Members) -> bool:
-    """Watch the errors of label b for its answer y of weight g; return whether the fast member should be cut.
+def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members) -> bool:
+    """Watch the errors of label b for its answer y of this weight; return whether the fast member should be cut.
 
-    `happened` receives whether the label has drifted, has recovered from a drift, or settled at its new error.
+    The answer counts for `n_eff` independent ones. `happened` receives whether the label has drifted, has recovered
+    from a drift, or settled at its new error.
     """
-    now, since = members.arrays.clock[ROWS], members.arrays.episode[b]
-    spread = members.arrays.share[0, b] * (1.0 - members.arrays.share[0, b])
-    of_slow, of_final = members.arrays.alarms[0, b], members.arrays.alarms[1, b]
-    slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
-    final = watch(of_final, (clipped(members.F[FINAL, b]) - y) ** 2, spread, now, g, members.margin, AFTER_BATCH)
+    arrays, margin, g = members.arrays, members.margin, weight * n_eff
+    now, since, share = arrays.clock[ROWS], arrays.episode[b], arrays.share[0, b]
+    spread, depth = share * (1.0 - share), arrays.depth[:, b]
+    of_slow, of_final, of_positives = arrays.alarms[0, b], arrays.alarms[1, b], arrays.positives[b]
+    loss = (clipped(members.F[FINAL, b]) - y) ** 2
+    lost = watch_positives(of_positives, loss, y, weight, n_eff, share, now, margin, since == NEVER)
+    found = are_found(of_positives)
+    slow = watch(of_slow, (clipped(members.F[SLOW, b]) - y) ** 2, spread, now, g, margin, AFTER_BATCH, True)
+    final = watch(of_final, loss, spread, now, g, margin, AFTER_BATCH, found)
     if since == NEVER:
-        if slow == RAISED or final == RAISED:
+        if slow == RAISED or final == RAISED or lost:
             alarm = of_slow if slow == RAISED else of_final
-            members.arrays.episode[b] = now
-            members.arrays.depth[0, b], members.arrays.depth[1, b] = alarm[CALM_MEAN], alarm[SHORT_MEAN]
+            arrays.episode[b] = now
+            depth[0], depth[1] = alarm[CALM_MEAN], alarm[SHORT_MEAN]
             members.happened[b] = DRIFT
-            members.arrays.reversal[N_REVERSED:, b] = 0.0
-    elif now - since > LONGEST_DRIFT or (now - since >= SHORTEST_DRIFT and is_back(of_final, spread)):
-        members.happened[b] = SETTLED if now - since > LONGEST_DRIFT else RECOVERED
-        members.arrays.depth[1, b] = of_final[SHORT_MEAN]
+            if slow != RAISED and final != RAISED:
+                depth[0], depth[1] = of_positives[USUAL_LOSS], of_positives[RECENT_LOSS]
+                members.happened[b] = LOST
+            arrays.reversal[N_REVERSED:, b] = 0.0
+    elif now - since > LONGEST_DRIFT:
+        members.happened[b], depth[1] = SETTLED, of_final[SHORT_MEAN]
+        forget_usual(of_positives)
+    elif now - since >= SHORTEST_DRIFT and is_back(of_final, spread) and found:
+        members.happened[b], depth[1] = RECOVERED, of_final[SHORT_MEAN]
     learn_reversal(b, y, g, of_final, members)
-    return slow != QUIET or final == RAISED
+    return slow != QUIET or final == RAISED or lost
 
 
 @inner
@@ -161,7 +173,7 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
             n_share[b] = min(n_share[b] + g, SHARE_MEMORY)
             share[b] += g / n_share[b] * (y[b] - share[b])
             if in_stream:
-                raised = watch_label(b, y[b], g * n_eff, members) or raised
+                raised = watch_label(b, y[b], g, n_eff, members) or raised
     if spreads > 0.0:
         members.arrays.time[ROW_PACE] = pace_row / spreads
         members.arrays.time[ROW_INDEPENDENT] = n_row / spreads

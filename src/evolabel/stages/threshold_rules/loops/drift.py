@@ -25,6 +25,7 @@ from evolabel.stages.drift.loops.alarm import (
     raise_alarm,
     watch,
 )
+from evolabel.stages.drift.loops.positives import are_found, forget_usual, watch_positives
 from evolabel.stages.threshold_rules.arrays import (
     LEARNED,
     MOST_AGAINST,
@@ -80,17 +81,22 @@ def learn_against(k: int, loss: float, weight: float, t: ThresholdArrays) -> Non
 
 
 @inner
-def watch_tree(k: int, loss: float, weight: float, margin: float, t: ThresholdArrays) -> None:
-    """Learn the squared `loss` of tree k of `t`, of this `weight`, by its alarm, which has this `margin`.
+def watch_tree(k: int, y: float, loss: float, weight: float, n_eff: float, margin: float, t: ThresholdArrays) -> None:
+    """Learn the squared `loss` of tree k of `t` for an answer y of this `weight` by its alarms, of this `margin`.
 
-    The odds of the alarm itself do not raise it: leaves of few answers are too sure.
+    The answer counts for `n_eff` independent ones.
+    The odds of the alarm on all answers do not raise it: leaves of few answers are too sure.
     """
     a, s, now = t.alarms[k], t.sums[k, 0], t.clock[LEARNED]
     share = s[SUM_Y] / s[SUM_1] if s[SUM_1] > 0.0 else 0.5
     spread = share * (1.0 - share)
-    learn_against(k, loss, weight, t)
-    raised = watch(a, loss, spread, now, weight, margin, BY_MEAN) == RAISED
-    if a[IS_RAISED] == 0.0 and t.against[k] > RAISING_AGAINST:
+    was_raised, of_positives = a[IS_RAISED] > 0.0, t.positives[k]
+    lost = watch_positives(of_positives, loss, y, weight, n_eff, share, now, margin, not was_raised)
+    learn_against(k, loss, weight * n_eff, t)
+    raised = watch(a, loss, spread, now, weight * n_eff, margin, BY_MEAN, are_found(of_positives)) == RAISED
+    if was_raised and a[IS_RAISED] == 0.0 and not are_found(of_positives):
+        forget_usual(of_positives)
+    if a[IS_RAISED] == 0.0 and (lost or t.against[k] > RAISING_AGAINST):
         raise_alarm(a, spread, now, margin)
         raised = True
     if raised:

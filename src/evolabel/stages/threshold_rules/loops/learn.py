@@ -1,7 +1,7 @@
 """Learning rows: each tree answers, then its sums, gains, alarm and gate are updated, and the ring takes the row.
 
-Gate and alarm of a tree take the pace of its answers (`core.loops.pace`). Sums of nodes, gains of subtrees, waiting
-times and the ring count rows.
+The gate of a tree takes the pace of its answers (`core.loops.pace`), its alarms count independent ones. Sums of nodes,
+gains of subtrees, waiting times and the ring count rows.
 """
 
 import numpy as np
@@ -86,9 +86,10 @@ def learn_label(
     t, gain = thresholds.arrays, 0.0
     once = min(w, 1.0)  # in alarms and gates one row is one answer
     count_answer(t.persistence[k], y)
-    pace = pace_of(independent(t.persistence[k]))
+    n_eff = independent(t.persistence[k])
+    pace = pace_of(n_eff)
     if is_grown(k, t):
-        watch_tree(k, (y - g) ** 2, once * pace, margin, t)
+        watch_tree(k, y, (y - g) ** 2, once, n_eff, margin, t)
         gain = learn_gate(k, y, f, g, once, pace, thresholds)
     learn_path(k, x, f, y, min(w, HEAVIEST_ROW), t)
     return gain

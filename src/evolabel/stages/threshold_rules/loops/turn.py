@@ -57,7 +57,7 @@ def restart_if_bare(k: int, thresholds: Thresholds) -> None:
     """Let alarm and gate of tree k of `thresholds` start anew if no split of it is left."""
     t = thresholds.arrays
     if t.feature[k, 0] == LEAF:
-        t.against[k] = 0.0
+        t.against[k], t.positives[k] = 0.0, 0.0
         t.alarms[k, CALM_VARIANCE:] = 0.0  # means stay, for the event that ends a drift; the next answer replaces them
         if not thresholds.exclusive or thresholds.first == 1:
             t.gate[k] = 0.0
