@@ -64,6 +64,10 @@ class NewLabelExploration:
             self._finished = n_answers, bool((n_answers >= _ENOUGH_ANSWERS).all())
         return self._finished[1]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes but for what only saves time, so that reads change no copy."""
+        return {**vars(self), "_finished": None}
+
     def weights(self, numbers: IntArray) -> FloatArray | None:
         """Exploration weights of the samples of these `numbers`, (n, K); None where every label is known."""
         if self.finished:
