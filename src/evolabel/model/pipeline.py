@@ -14,7 +14,7 @@
 | decisions       | `Decisions`      | makes labels of both                                           |
 
 A stage that is switched off is absent. The first four learn row by row in one compiled loop
-(`stages.drift.loops.learn`); the refiners behind them learn pieces of rows from the outputs before each row; the last
+(`model.loops.rows`); the refiners behind them learn pieces of rows from the outputs before each row; the last
 two read final outputs and change none.
 
 A row has two outputs where there is a memory of the last answers: the plain one, by which all stages learn, and the one
@@ -32,10 +32,11 @@ from evolabel._utils.interrupts import held
 from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows
 from evolabel.core.sizes import check_rows
 from evolabel.core.stage import LearningStage, Stage, StagePart
-from evolabel.engine.compile import direct_by_profile
-from evolabel.model.loops.answer import answer_few
+from evolabel.engine.compile import direct, direct_by_profile
+from evolabel.model.loops.rows import answer_few, learn_rows
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.readers import Following
+from evolabel.stages.drift.stage import Drift
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import checked_prototypes, read_only
 from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_VARIANCES, Moments, VarianceTerms, weights_of_all
@@ -49,6 +50,12 @@ _answer_few: Any = direct_by_profile(answer_few)
 FURTHER: tuple[str, ...] = (
     # A further built-in stage, a class derived from `core.stage.OwnStage`: "evolabel.stages.FOLDER.stage:CLASS",
 )
+
+
+class FollowedDrift(Drift):
+    """`Drift` whose members learn rows in one compiled loop with the stages in front of them."""
+
+    loop = staticmethod(direct(learn_rows))
 
 
 def prototypes(own: object) -> tuple[Any, ...]:

@@ -33,7 +33,7 @@ from evolabel.model.start.first_model import FEWEST_ROWS, FirstModel
 from evolabel.model.warm_up import WarmUp, renumber
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
-from evolabel.stages.drift.stage import Drift, NoDrift
+from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
@@ -167,7 +167,8 @@ class StreamModel(SeenArrays):
         self.scaler = scaler
         sizes = len(scaler.used), self.n_labels
         self.rules = rules = self.rule_kind.rules(self.options, *sizes, settings, stored)
-        self._drift = Drift(rules, scaler, exclusive=self.exclusive) if settings.memory else NoDrift(rules)
+        follows = settings.memory > 0
+        self._drift = pipeline.FollowedDrift(rules, scaler, exclusive=self.exclusive) if follows else NoDrift(rules)
         return rules
 
     def new_trees(self) -> ThresholdRules | None:

@@ -23,7 +23,8 @@ _answer_few = direct(paper_answer_few)
 def _fill_few(model: Any, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
     """Fill `found` by the scaling and the rules of the paper's `model`; return the rows `X`."""
     rules, scratch = model.rules, (np.empty(X.shape), np.empty((len(X), X.shape[1] + 1)))
-    _answer_few(rules.packed, rules.packed_paper, model.scaler.knots, W, moments, scratch, X, *found)
+    kept = found.outputs, found.psi, found.D
+    _answer_few(rules.packed, rules.packed_paper, model.scaler.knots, W, moments, scratch, X, kept, found.terms)
     return X
 
 

@@ -47,9 +47,8 @@ from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS
 from evolabel.stages.scaling.stage import restored_scaler
 from evolabel.stages.threshold_rules.stored import fill_trees, trees_to_arrays
-from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, WrittenArrays
+from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS, WrittenArrays, read_written
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry, Former, current_entries
-from evolabel.stages.written_rules.file_checks import read_written
 from evolabel.typing import Arrays, IntArray
 
 Facts = dict[str, Any]

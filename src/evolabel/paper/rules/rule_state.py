@@ -93,7 +93,7 @@ class PaperRuleState(RuleState):
     @property
     def loops(self) -> PaperRowLoops:
         """The compiled loops over rows that are answered."""
-        return PaperRowLoops(self.packed, self.packed_paper, self.n_features)
+        return PaperRowLoops(self.n_features, self.packed, self.packed_paper)
 
     # ------------------------------------------------------------------ what the arrays stand for
 

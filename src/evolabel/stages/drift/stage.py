@@ -46,7 +46,6 @@ from evolabel.stages.drift.file_checks import check_members
 from evolabel.stages.drift.loops import positives
 from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_RAISED, SHORT_MEAN
 from evolabel.stages.drift.loops.follow import reversal_limit
-from evolabel.stages.drift.loops.learn import learn_rows
 from evolabel.stages.drift.loops.mixer import current_weights, mix_rows, standard_rows
 from evolabel.stages.drift.merge_members import merged_members
 from evolabel.stages.rules import fast_sums, slots
@@ -67,7 +66,6 @@ LABEL_EVENTS = {DRIFT: "drift", LOST: "drift", RECOVERED: "recovered", SETTLED: 
 _OF_PRESENT_ROW = ("F", "s", "other")  # scratch arrays that are needed after a rule was created for a row
 _NO_OUTPUTS = np.empty((0, 0))
 
-_learn_rows = direct(learn_rows)
 _current_weights = direct(current_weights)
 _mix_rows, _standard_rows = direct(mix_rows), direct(standard_rows)
 _reversal_limits: Any = interpreted(reversal_limit)  # of whole arrays, too
@@ -372,11 +370,6 @@ class Drift(NoDrift, Beside):
         return np.asarray(np.divide(w[FAST], both, out=np.zeros(len(both)), where=both > 0.0))
 
     # ------------------------------------------------------------------ learning
-
-    @property
-    def loop(self) -> Callable[..., tuple[int, int]]:
-        """The compiled loop that learns rows with all members."""
-        return _learn_rows
 
     def _log(self, kind: str, note: str = "", **about: Any) -> None:
         """Log a shift of the stream, `about` a label or a feature, at the present row of the stream."""

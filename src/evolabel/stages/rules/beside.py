@@ -1,15 +1,14 @@
 """`Beside`: what a rule base needs of members that answer and learn each row beside its rules."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 
 class Beside(Protocol):
     """Members that answer and learn each row in one compiled loop with the rules of a rule base."""
 
-    @property
-    def loop(self) -> Callable[..., tuple[int, int]]:
-        """The compiled loop that learns rows with all members, as `stages.drift.loops.learn.learn_rows`."""
+    loop: ClassVar[Callable[..., tuple[int, int]]]
+    """The compiled loop that learns rows with all members, as `model.loops.rows.learn_rows`."""
 
     @property
     def packed(self) -> Any:

@@ -6,10 +6,11 @@ These changes are rare, so they are plain numpy.
 import copy
 from typing import Self
 
+import numpy as np
+
 from evolabel._utils.interrupts import held
-from evolabel.core.schema import Sizes, of_features
+from evolabel.core.schema import Sizes, new_entries, of_features
 from evolabel.stages.rules import fast_sums, inverses
-from evolabel.stages.rules.allocation import copied_into, fit_weights
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, RuleArrays, Settings, rule_sizes, rule_switches
 from evolabel.stages.rules.label_rates import blend
 from evolabel.stages.rules.loops.antecedents import derive_inverse_variance
@@ -61,7 +62,7 @@ class RuleContents:
             if n_labels > old.G.shape[1]:
                 for slot in range(len(self.rules.arrays.c)):
                     self.clear(slot)
-            self.rules.arrays = copied_into(self.rules.arrays, old)
+            self.rules.arrays = _copied_into(self.rules.arrays, old)
         return old
 
     def reserve(self, rules: int) -> None:
@@ -102,7 +103,7 @@ class RuleContents:
     def fit_weights(self) -> None:
         """Have an array W where the weights of a slot are stored, and none otherwise."""
         needed = bool(self.rules.held[: self.rules.n_rules + 1].any())
-        self.rules.arrays = fit_weights(self.rules.arrays, needed=needed)
+        self.rules.arrays = _with_weights(self.rules.arrays, needed=needed)
 
     # ------------------------------------------------------------------ contents that come from elsewhere
 
@@ -172,3 +173,19 @@ class RuleContents:
         """
         if self.rules.held[slot]:
             blend(self.rules.arrays.W[slot], labels, part, W)
+
+
+def _with_weights(old: RuleArrays, *, needed: bool) -> RuleArrays:
+    """Return `old` with an array W where it is `needed`, as it is by locked rules, and without one otherwise."""
+    if needed == (old.W.shape[1] > 0):
+        return old
+    slots, K, q = old.G.shape
+    return old._replace(W=np.zeros((slots, K, q) if needed else (slots, 0, 0)))
+
+
+def _copied_into(new: RuleArrays, old: RuleArrays) -> RuleArrays:
+    """Return `new` with the arrays of `old` copied to the first places along every axis."""
+    sizes = {"slot": len(new.k), "label": new.G.shape[1], "dimension": new.c.shape[1]}
+    known = {"slot": len(old.k), "label": old.G.shape[1], "dimension": old.c.shape[1]}
+    RULE_ARRAYS.fill(new, old, {axis: new_entries(known[axis], size) for axis, size in sizes.items()})
+    return new._replace(counters=old.counters, winner_stats=old.winner_stats)

@@ -106,7 +106,7 @@ class RuleState:
     @property
     def loops(self) -> RowLoops:
         """The compiled loops over rows that are answered."""
-        return RowLoops(self.packed, self.n_features)
+        return RowLoops(self.n_features, self.packed)
 
     # ------------------------------------------------------------------ what the arrays stand for
 

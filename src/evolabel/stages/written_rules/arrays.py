@@ -8,10 +8,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE, MOST
+from evolabel.core.array_checks import FINITE, MOST, check_arrays, require, size_of
 from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.engine.packed_state import declare
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import Arrays, FloatArray, IntArray
 
 MOST_ROWS = 2000.0  # of a rule and label; as long as the memory of a leaf
 
@@ -62,6 +62,27 @@ class Written(NamedTuple):
 def allocate_written(n: int, n_features: int, n_labels: int) -> WrittenArrays:
     """Return `n` written rules for `n_features` and `n_labels` that name nothing and have learned nothing."""
     return WRITTEN_ARRAYS.allocate(stream_sizes(n_features, n_labels, rule=n))
+
+
+def read_written(arrays: Arrays, p: int, K: int, taken: IntArray, next_number: int) -> WrittenArrays:
+    """Return the written rules of `p` features and `K` labels in `arrays`; DataError if they are none.
+
+    Their numbers are below `next_number` and not among those `taken` by other rules.
+    """
+    check_arrays(arrays, WRITTEN_ARRAYS.expected(stream_sizes(p, K, rule=size_of(arrays, "number"))))
+    a = WRITTEN_ARRAYS.from_arrays(arrays)
+    require(len(np.unique(a.number)) == len(a.number), "number", "numbers that differ")
+    require((a.number < next_number) & ~np.isin(a.number, taken), "number", "numbers that no other rule has")
+    require(a.low <= a.high, "low", "ends that rise")
+    mentioned = ~np.isnan(a.shares)
+    require(mentioned.any(axis=1), "shares", "a label in every rule")
+    answered = ~np.isnan(a.held)
+    locked = answered.any(axis=1, keepdims=True)
+    require((answered == mentioned) | ~locked, "held", "answers to the labels mentioned, or none")
+    require(a.positives <= a.rows * (1.0 + 1e-9), "positives", "no more positives than rows")
+    for name in ("rows", "gain", "squares", "closed"):
+        require((getattr(a, name) == 0) | mentioned, name, "0 for labels that are not mentioned")
+    return a
 
 
 def _declare() -> None:

@@ -9,14 +9,19 @@ Symbols are those of `stages.rules.loops.answer`, and in the product space:
 """
 
 from evolabel.engine.compile import inner, kernel
-from evolabel.engine.symmetric import add_product
 from evolabel.paper.rules.arrays import PaperState
 from evolabel.paper.rules.loops.memberships import bound_of_paper, paper_memberships, rule_distances
 from evolabel.paper.rules.loops.regressors import fill_conditional, project_conditional
 from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
-from evolabel.stages.rules.loops.answer import copy_distances, copy_memberships, variance_terms
+from evolabel.stages.rules.loops.answer import (
+    add_active,
+    add_global_outputs,
+    copy_distances,
+    copy_memberships,
+    variance_terms,
+)
 from evolabel.stages.rules.loops.answer_block import add_block, block_terms
-from evolabel.stages.rules.loops.consequents import add_global_output, add_rule_output, fill_regressor
+from evolabel.stages.rules.loops.consequents import fill_regressor
 from evolabel.stages.rules.loops.second_moments import add_moment
 from evolabel.stages.scaling.loops.scale import Knots, scale_rows
 from evolabel.typing import FloatArray, IntArray
@@ -57,21 +62,17 @@ def paper_variance_rows(
     paper: PaperState,
     Z: FloatArray,
     psi: FloatArray,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Fill q, s and t, which must be zeros, for rows Z whose psi are given."""
+    """Fill the `terms` q, s and t, which must be zeros, for rows Z whose psi are given."""
     rules, work = state.rules, state.work
     for a in range(psi.shape[1]):
         work.active[0] = a + 1
         for i in range(Z.shape[0]):
             if psi[i, a] > 0.0:
                 project_conditional(Z[i], 1, rules, work, paper)
-                variance_terms(i, a, work, M, pending_M, n_pending, q, s, t)
+                variance_terms(i, a, work, moments, terms)
 
 
 @kernel
@@ -80,49 +81,28 @@ def paper_answer_rows(
     paper: PaperState,
     Z: FloatArray,
     W: FloatArray,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    out: FloatArray,
-    psi: FloatArray,
-    D: FloatArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    found: tuple[FloatArray, FloatArray, FloatArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
     V: FloatArray,
 ) -> None:
-    """Fill `out` with eq. (2) for the rows Z, by the weights W, or from the state where W is empty; fill psi and D.
-
-    q, s and t are filled as well unless q is empty; they must be zeros before.
-    """
+    """Fill `found` and `terms` for the rows Z, as `stages.rules.loops.answer.answer_rows` does."""
     rules, settings, work = state.rules, state.settings, state.work
-    formed, with_variance = W.shape[0] > 0, q.shape[0] > 0
+    out, psi, D = found
     for i in range(Z.shape[0]):
         m = paper_memberships(Z[i], Z.shape[1], rules, settings, work, paper)
         copy_memberships(m, work, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0
     for a in range(psi.shape[1]):
-        slot = a + 1
-        work.active[0] = slot
-        kept = formed or paper.settings.iterated or rules.locked[slot] > 0
-        weights = W if formed else rules.W
+        work.active[0] = a + 1
+        weights = rules.W if W.shape[0] == 0 and (paper.settings.iterated or rules.locked[a + 1] > 0) else W
         for i in range(Z.shape[0]):
-            if psi[i, a] == 0.0:
-                continue
-            if kept and not with_variance:
+            if psi[i, a] != 0.0:
                 fill_conditional(Z[i], 1, rules, work, paper, work.r)
-            else:
-                project_conditional(Z[i], 1, rules, work, paper)
-            if with_variance:
-                variance_terms(i, a, work, M, pending_M, n_pending, q, s, t)
-            if kept:
-                add_product(weights[slot], work.r[0], psi[i, a], out[i])
-            else:
-                add_rule_output(psi[i, a], work.u[0], rules.G[slot], paper.anchor, V[i], out[i])
-    if not (formed or paper.settings.iterated):
-        for i in range(out.shape[0]):
-            add_global_output(V[i], rules.P[0], rules.pending_P[0], rules.n_pending[0], rules.G[0], work.t, out[i])
+                add_active(i, a, weights, paper.anchor, rules, work, moments, terms, psi, V, out)
+    if not (W.shape[0] > 0 or paper.settings.iterated):
+        add_global_outputs(V, rules, work, out)
 
 
 @kernel
@@ -134,20 +114,13 @@ def paper_answer_few(
     moments: tuple[FloatArray, FloatArray, IntArray],
     scratch: tuple[FloatArray, FloatArray],
     X: FloatArray,
-    f: FloatArray,
-    psi: FloatArray,
-    D: FloatArray,
+    found: tuple[FloatArray, FloatArray, FloatArray],
     terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Fill f, psi, D and the `terms` q, s and t for few raw rows X, scaled by `knots`, as `model.loops.answer` does.
-
-    `moments` are M, pending_M and n_pending, `scratch` Z and V.
-    """
-    M, pending_M, n_pending = moments
-    q, s, t = terms
+    """Fill `found` and `terms` for few raw rows X, scaled by `knots`, as `answer_few` does; `scratch` is Z and V."""
     Z, V = scratch
     scale_rows(knots, X, Z)
-    paper_answer_rows(state, paper, Z, W, M, pending_M, n_pending, f, psi, D, q, s, t, V)
+    paper_answer_rows(state, paper, Z, W, moments, found, terms, V)
 
 
 @inner
@@ -179,16 +152,14 @@ def paper_answer_block(
     Z: FloatArray,
     psi: FloatArray,
     W: FloatArray,
-    R: FloatArray,
-    F: FloatArray,
-    rows: IntArray,
+    scratch: tuple[FloatArray, FloatArray, IntArray],
     out: FloatArray,
 ) -> None:
-    """Fill `out` with the sum of psi_i W_i r, eq. (2), for rows Z whose psi are given. R, F and `rows` are scratch."""
+    """Fill `out` for rows Z whose psi are given, as `stages.rules.loops.answer_block.answer_block` does."""
     out[:] = 0.0
     for a in range(psi.shape[1]):
-        m = gather_conditional(a, Z, psi, state.rules, state.work, paper, R, rows)
-        add_block(m, a, psi, W, R, F, rows, out)
+        m = gather_conditional(a, Z, psi, state.rules, state.work, paper, scratch[0], scratch[2])
+        add_block(m, a, psi, W, scratch, out)
 
 
 @kernel
@@ -197,21 +168,14 @@ def paper_variance_block(
     paper: PaperState,
     Z: FloatArray,
     psi: FloatArray,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    A: FloatArray,
-    R: FloatArray,
-    U: FloatArray,
-    rows: IntArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    scratch: tuple[FloatArray, FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Fill q, s and t as `stages.rules.loops.answer_block.variance_block` does."""
+    """Fill the `terms` as `stages.rules.loops.answer_block.variance_block` does."""
     for a in range(psi.shape[1]):
-        m = gather_conditional(a, Z, psi, state.rules, state.work, paper, R, rows)
-        block_terms(m, a + 1, state.rules, M, pending_M, n_pending, A, R, U, rows, q, s, t)
+        m = gather_conditional(a, Z, psi, state.rules, state.work, paper, scratch[1], scratch[3])
+        block_terms(m, a, state.rules, moments, scratch, terms)
 
 
 @kernel
@@ -221,18 +185,15 @@ def add_paper_moments(
     Z: FloatArray,
     psi: FloatArray,
     weight: float,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
 ) -> None:
     """Add all rows Z to M of the active rules and of the whole stream, with `weight` times psi."""
     rules, work = state.rules, state.work
     for i in range(Z.shape[0]):
         fill_regressor(Z[i], rules.c[0], work.r[0])
-        n_pending[0] = add_moment(work.r[0], weight, M[0], pending_M[0], n_pending[0])
+        add_moment(0, work.r[0], weight, moments)
         for a in range(psi.shape[1]):
             if psi[i, a] > 0.0:
-                slot = a + 1
-                work.active[0] = slot
+                work.active[0] = a + 1
                 fill_conditional(Z[i], 1, rules, work, paper, work.r)
-                n_pending[slot] = add_moment(work.r[0], weight * psi[i, a], M[slot], pending_M[slot], n_pending[slot])
+                add_moment(a + 1, work.r[0], weight * psi[i, a], moments)

@@ -21,9 +21,15 @@ answered. Many rows that have formed weights are answered faster by `loops.answe
 
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.symmetric import add_product, dot
-from evolabel.stages.rules.arrays import RULES, State, Workspace
+from evolabel.stages.rules.arrays import RULES, RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.antecedents import distances, rule_memberships
-from evolabel.stages.rules.loops.consequents import add_global_output, add_rule_output, fill_regressors, project
+from evolabel.stages.rules.loops.consequents import (
+    add_global_output,
+    add_rule_output,
+    fill_products,
+    fill_regressors,
+    project,
+)
 from evolabel.stages.rules.loops.second_moments import quadratic_form
 from evolabel.typing import FloatArray, IntArray
 
@@ -63,14 +69,12 @@ def variance_terms(
     i: int,
     a: int,
     work: Workspace,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
     """Fill q, s and, unless M is empty, t of row i and rule a, from the first r and u of `work`."""
+    M, pending_M, n_pending = moments
+    q, s, t = terms
     q[i, a] = dot(work.r[0], work.u[0])
     s[i, a] = dot(work.u[0], work.u[0])
     if M.shape[0] > 0:
@@ -82,21 +86,54 @@ def variance_rows(
     state: State,
     Z: FloatArray,
     psi: FloatArray,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Fill q, s and t, which must be zeros, for rows Z whose psi are given."""
+    """Fill the `terms` q, s and t, which must be zeros, for rows Z whose psi are given."""
     rules, work = state.rules, state.work
     for a in range(psi.shape[1]):
         work.active[0] = a + 1
         for i in range(Z.shape[0]):
             if psi[i, a] > 0.0:
                 project(Z[i], 1, rules, work)
-                variance_terms(i, a, work, M, pending_M, n_pending, q, s, t)
+                variance_terms(i, a, work, moments, terms)
+
+
+@inner
+def add_active(
+    i: int,
+    a: int,
+    weights: FloatArray,
+    gamma: FloatArray,
+    rules: RuleArrays,
+    work: Workspace,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
+    psi: FloatArray,
+    V: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add what rule a adds to the output of row i, whose first r of `work` is filled; fill its `terms` unless empty.
+
+    It answers by its `weights`, (1+C, K, q), or from its statistics if they are empty; `gamma` is the diagonal of
+    gamma D.
+    """
+    kept, with_variance = weights.shape[0] > 0, terms[0].shape[0] > 0
+    if with_variance or not kept:
+        fill_products(1, rules, work)
+    if with_variance:
+        variance_terms(i, a, work, moments, terms)
+    if kept:
+        add_product(weights[a + 1], work.r[0], psi[i, a], out[i])
+    else:
+        add_rule_output(psi[i, a], work.u[0], rules.G[a + 1], gamma, V[i], out[i])
+
+
+@inner
+def add_global_outputs(V: FloatArray, rules: RuleArrays, work: Workspace, out: FloatArray) -> None:
+    """Add W_0'v to `out` for each row v of V, one product for all rules of a row."""
+    for i in range(out.shape[0]):
+        add_global_output(V[i], rules.P[0], rules.pending_P[0], rules.n_pending[0], rules.G[0], work.t, out[i])
 
 
 @kernel
@@ -104,46 +141,28 @@ def answer_rows(
     state: State,
     Z: FloatArray,
     W: FloatArray,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    out: FloatArray,
-    psi: FloatArray,
-    D: FloatArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    found: tuple[FloatArray, FloatArray, FloatArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
     V: FloatArray,
 ) -> None:
-    """Fill `out` with eq. (2) for the rows Z, by the weights W, or from the state where W is empty; fill psi and D.
+    """Fill `found`, `out`, psi and D, for the rows Z, by the weights W, or from the state where W is empty; eq. (2).
 
-    q, s and t are filled as well unless q is empty; they must be zeros before.
+    `terms`, q, s and t, are filled as well unless they are empty; they must be zeros before.
     """
     rules, settings, work = state.rules, state.settings, state.work
-    formed, with_variance = W.shape[0] > 0, q.shape[0] > 0
+    out, psi, D = found
     for i in range(Z.shape[0]):
         m = rule_memberships(Z[i], rules, settings, work)
         copy_memberships(m, work, psi[i], D[i])
     out[:] = 0.0
     V[:] = 0.0
     for a in range(psi.shape[1]):
-        slot = a + 1
-        work.active[0] = slot
-        kept = formed or rules.locked[slot] > 0
-        weights = W if formed else rules.W
+        work.active[0] = a + 1
+        weights = rules.W if W.shape[0] == 0 and rules.locked[a + 1] > 0 else W
         for i in range(Z.shape[0]):
-            if psi[i, a] == 0.0:
-                continue
-            if kept and not with_variance:
+            if psi[i, a] != 0.0:
                 fill_regressors(Z[i], 1, rules, work, work.r)
-            else:
-                project(Z[i], 1, rules, work)
-            if with_variance:
-                variance_terms(i, a, work, M, pending_M, n_pending, q, s, t)
-            if kept:
-                add_product(weights[slot], work.r[0], psi[i, a], out[i])
-            else:
-                add_rule_output(psi[i, a], work.u[0], rules.G[slot], settings.penalty[1], V[i], out[i])
-    if not formed:
-        for i in range(out.shape[0]):
-            add_global_output(V[i], rules.P[0], rules.pending_P[0], rules.n_pending[0], rules.G[0], work.t, out[i])
+                add_active(i, a, weights, settings.penalty[1], rules, work, moments, terms, psi, V, out)
+    if W.shape[0] == 0:
+        add_global_outputs(V, rules, work, out)

@@ -73,9 +73,15 @@ def form_weights(state: State, gamma: FloatArray, A: FloatArray, E: FloatArray, 
 
 @inner
 def add_block(
-    m: int, a: int, psi: FloatArray, W: FloatArray, R: FloatArray, F: FloatArray, rows: IntArray, out: FloatArray
+    m: int,
+    a: int,
+    psi: FloatArray,
+    W: FloatArray,
+    scratch: tuple[FloatArray, FloatArray, IntArray],
+    out: FloatArray,
 ) -> None:
-    """Add psi_a W_a r of the m rows that were gathered for rule a to `out`."""
+    """Add psi_a W_a r of the m rows that were gathered for rule a to `out`; `scratch` is R, F and `rows`."""
+    R, F, rows = scratch
     row_products(R[:m], W[a + 1], F[:m])
     for k in range(m):
         add_scaled(psi[rows[k], a], F[k], out[rows[k]])
@@ -87,39 +93,29 @@ def answer_block(
     Z: FloatArray,
     psi: FloatArray,
     W: FloatArray,
-    R: FloatArray,
-    F: FloatArray,
-    rows: IntArray,
+    scratch: tuple[FloatArray, FloatArray, IntArray],
     out: FloatArray,
 ) -> None:
-    """Fill `out` with the sum of psi_i W_i r, eq. (2), for rows Z whose psi are given. R, F and `rows` are scratch."""
-    rules, work = state.rules, state.work
+    """Fill `out` with the sum of psi_i W_i r, eq. (2), for rows Z whose psi are given; `scratch` is R, F and `rows`."""
     out[:] = 0.0
     for a in range(psi.shape[1]):
-        m = gather(a, Z, psi, rules, work, R, rows)
-        add_block(m, a, psi, W, R, F, rows, out)
+        m = gather(a, Z, psi, state.rules, state.work, scratch[0], scratch[2])
+        add_block(m, a, psi, W, scratch, out)
 
 
 @inner
 def block_terms(
     m: int,
-    slot: int,
+    a: int,
     rules: RuleArrays,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    A: FloatArray,
-    R: FloatArray,
-    U: FloatArray,
-    rows: IntArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    scratch: tuple[FloatArray, FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Fill q, s and, unless M is empty, t of the m rows that were gathered for the rule in `slot`; R is overwritten."""
-    a = slot - 1
+    """Fill q, s and, unless M is empty, t of the m rows that were gathered for rule a; R is overwritten."""
     if m == 0:
         return
+    slot, (M, pending_M, n_pending), (A, R, U, rows), (q, s, t) = a + 1, moments, scratch, terms
     unfold(rules.P[slot], rules.pending_P[slot], rules.n_pending[slot], -1.0, A)
     row_products(R[:m], A, U[:m])  # A is symmetric
     for k in range(m):
@@ -137,22 +133,14 @@ def variance_block(
     state: State,
     Z: FloatArray,
     psi: FloatArray,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
-    A: FloatArray,
-    R: FloatArray,
-    U: FloatArray,
-    rows: IntArray,
-    q: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    scratch: tuple[FloatArray, FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Fill q, s and, unless M is empty, t, which must be zeros, for rows Z whose psi are given.
+    """Fill the `terms` q, s and, unless M is empty, t, which must be zeros, for rows Z whose psi are given.
 
-    A (q, q), R and U (n, q) and `rows` (n,) are scratch.
+    `scratch` is A (q, q), R and U (n, q) and `rows` (n,).
     """
-    rules, work = state.rules, state.work
     for a in range(psi.shape[1]):
-        m = gather(a, Z, psi, rules, work, R, rows)
-        block_terms(m, a + 1, rules, M, pending_M, n_pending, A, R, U, rows, q, s, t)
+        m = gather(a, Z, psi, state.rules, state.work, scratch[1], scratch[3])
+        block_terms(m, a, state.rules, moments, scratch, terms)

@@ -27,35 +27,29 @@ def quadratic_form(M: FloatArray, pending: FloatArray, b: int, u: FloatArray) ->
 
 
 @inner
-def add_moment(r: FloatArray, weight: float, M: FloatArray, pending_M: FloatArray, n_pending: int) -> int:
-    """Add weight r r' to M, in blocks; return the number of pending rows."""
-    root = np.sqrt(weight)
+def add_moment(slot: int, r: FloatArray, weight: float, moments: tuple[FloatArray, FloatArray, IntArray]) -> None:
+    """Add weight r r' to M of `slot` in `moments`, in blocks."""
+    M, pending_M, n_pending = moments
+    b, root = n_pending[slot], np.sqrt(weight)
     for j in range(r.shape[0]):
-        pending_M[n_pending, j] = root * r[j]
-    if n_pending + 1 < pending_M.shape[0]:
-        return n_pending + 1
-    add_outer_products(M, pending_M, n_pending + 1, 1.0)
-    return 0
+        pending_M[slot, b, j] = root * r[j]
+    n_pending[slot] = b + 1
+    if b + 1 == pending_M.shape[1]:
+        add_outer_products(M[slot], pending_M[slot], b + 1, 1.0)
+        n_pending[slot] = 0
 
 
 @kernel
 def add_moment_rows(
-    state: State,
-    Z: FloatArray,
-    psi: FloatArray,
-    weight: float,
-    M: FloatArray,
-    pending_M: FloatArray,
-    n_pending: IntArray,
+    state: State, Z: FloatArray, psi: FloatArray, weight: float, moments: tuple[FloatArray, FloatArray, IntArray]
 ) -> None:
     """Add all rows Z to M of the active rules and of the whole stream, with `weight` times psi."""
     rules, work = state.rules, state.work
     for i in range(Z.shape[0]):
         fill_regressor(Z[i], rules.c[0], work.r[0])
-        n_pending[0] = add_moment(work.r[0], weight, M[0], pending_M[0], n_pending[0])
+        add_moment(0, work.r[0], weight, moments)
         for a in range(psi.shape[1]):
             if psi[i, a] > 0.0:
-                slot = a + 1
-                work.active[0] = slot
+                work.active[0] = a + 1
                 fill_regressors(Z[i], 1, rules, work, work.r)
-                n_pending[slot] = add_moment(work.r[0], weight * psi[i, a], M[slot], pending_M[slot], n_pending[slot])
+                add_moment(a + 1, work.r[0], weight * psi[i, a], moments)

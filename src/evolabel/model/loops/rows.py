@@ -1,18 +1,72 @@
-"""The loop over the first stages: sensors, scaling, rules and drift answer a row, then they learn it, row by row.
+"""Rows in the order of the stages: few are answered by all that make outputs, or learned one by one by the first four.
 
+`model.pipeline` has the order; this is where compiled code repeats it. A row that is learned is answered first.
 `stages.rules.loops.consequents` has the outputs and statistics of the rules, `stages.drift.loops` those of the members
 that follow drift beside them. Where drift is not followed, `stages.rules.loops.learn` has the loop.
+
+| symbol | array  | meaning                                                                              |
+|--------|--------|--------------------------------------------------------------------------------------|
+| X      | (n, p) | raw rows                                                                             |
+| read   | (n, p) | receives X with the readings of sensors that moved corrected; not without `members`  |
+| f      | (n, K) | receives the outputs                                                                 |
+| Z, fast, V |    | scratch: scaled rows, (n, p), outputs of the fast member, (n, K), and V of `answer_rows` |
+
+The others are those of `stages.rules.loops.answer`.
 """
 
 from evolabel.engine.compile import kernel
-from evolabel.stages.drift.arrays import FINAL, ROW_PACE, Members
+from evolabel.stages.drift.arrays import BORN, FINAL, NEVER, ROW_PACE, Members
 from evolabel.stages.drift.loops.follow import answer_members, count_present_row, learn_members
+from evolabel.stages.drift.loops.mixer import mix_rows
 from evolabel.stages.drift.loops.views import read_and_scale
 from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
+from evolabel.stages.rules.loops.answer import answer_rows
 from evolabel.stages.rules.loops.antecedents import is_novel, nearest, rule_memberships
 from evolabel.stages.rules.loops.consequents import fill_products, learn_consequents, project
 from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after, update_winner
-from evolabel.typing import FloatArray
+from evolabel.stages.scaling.loops.scale import Knots, scale_rows
+from evolabel.stages.sensors.loops.watch import correct_rows
+from evolabel.stages.threshold_rules.arrays import Thresholds
+from evolabel.stages.threshold_rules.loops.answer import refine_rows
+from evolabel.typing import FloatArray, IntArray
+
+
+@kernel
+def answer_few(
+    state: State,
+    members: Members | None,
+    thresholds: Thresholds | None,
+    knots: Knots,
+    W: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
+    scratch: tuple[FloatArray, FloatArray, FloatArray],
+    X: FloatArray,
+    read: FloatArray,
+    f: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
+) -> None:
+    """Fill f, psi and D for few raw rows X, scaled by `knots`, and the `terms` q, s and t unless they are empty.
+
+    `moments` are M, pending_M and n_pending, `scratch` Z, fast and V.
+    """
+    M, pending_M, n_pending = moments
+    q, s, t = terms
+    Z, fast, V = scratch
+    rows = X
+    if members is not None:
+        correct_rows(members.sensors, X, read)
+        rows = read
+    scale_rows(knots, rows, Z)
+    formed = W.shape[0] > 0
+    if members is not None and not formed and members.arrays.clock[BORN] != NEVER:
+        answer_rows(members.fast, Z, W, (M, pending_M, n_pending), (fast, psi, D), (q[:0], s, t), V)
+    answer_rows(state, Z, W, (M, pending_M, n_pending), (f, psi, D), (q, s, t), V)
+    if members is not None:
+        mix_rows(members, rows, fast, formed, f)
+    if thresholds is not None:
+        refine_rows(thresholds, rows, f)
 
 
 @kernel
