@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score, jaccard_score, roc_auc_score
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.install_command import install_command
-from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
+from evolabel.adapters.river import RiverEvolvingFuzzyClassifier, RiverSingleLabelClassifier
 from evolabel.errors import DataError, DataTypeError, MissingDependencyError, ParameterError
 
 PARAMETERS = {"warm_up": 40, "max_rules": 6}
@@ -85,7 +85,7 @@ def yeast_answers():
     """Labels of the first rows of Yeast, and what the scikit-learn face says before it learns each of them."""
     pairs = list(datasets.Yeast().take(400))
     X, Y = (np.array([list(pair[part].values()) for pair in pairs], float) for part in (0, 1))
-    return Y[1:], EvolvingFuzzyClassifier(max_rules=10, memory=None).test_then_train(X, Y)[1:]
+    return Y[1:], EvolvingFuzzyClassifier(max_rules=10).test_then_train(X, Y)[1:]
 
 
 # river's metrics, and the same by numpy and scikit-learn; the first sample is not predicted. River's area under the
@@ -200,7 +200,7 @@ def test_pickled_models_go_on_alike(model, stream):
 
 def test_clones_have_the_parameters_and_nothing_else(model):
     twin = model.clone({"novel_z": 4.0})
-    assert twin._get_params() == {**PARAMETERS, "novel_z": 4.0}
+    assert twin._get_params() == {**PARAMETERS, "novel_z": 4.0, "follows": 1}
     assert twin.estimator.novel_z == 4.0
     assert twin.predict_one({"a": 1.0}) == {}
     assert model.clone(include_attributes=True).predict_one({"a": 1.0}) == model.predict_one({"a": 1.0})
@@ -265,3 +265,55 @@ def test_people_write_rules_that_go_on_learning_or_stay(model, stream):
     assert model.estimator.n_features_in_ == 5
     assert model.rulebook.names == {number: "far"}
     assert model.rulebook.form("far") == before
+
+
+def in_runs(n, run=10):
+    """Samples whose labels last for `run` samples, whatever their features are."""
+    rng = np.random.default_rng(0)
+    states = np.repeat(rng.integers(0, 2, n // run), run)
+    return [({"a": rng.normal(), "b": rng.normal()}, bool(state)) for state in states.tolist()]
+
+
+def progress(model, pairs, read):
+    """Predictions of all samples, each before it is learned."""
+    found = []
+    for x, y in pairs:
+        found.append(model.predict_one(x))
+        model.learn_one(x, read(y))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [(RiverSingleLabelClassifier, bool), (RiverEvolvingFuzzyClassifier, lambda y: {"on": y})],
+)
+def test_the_last_answers_count_where_every_sample_is_learned_right_after_it(kind, read):
+    pairs = in_runs(600)
+    follows, late, without = (progress(kind(**how), pairs, read) for how in ({}, {"follows": None}, {"memory": None}))
+    assert late == without
+    right = np.mean([found == read(y) for found, (_, y) in list(zip(follows, pairs, strict=True))[300:]])
+    assert right > 0.85
+    assert np.mean([found == read(y) for found, (_, y) in list(zip(late, pairs, strict=True))[300:]]) < 0.7
+
+
+def test_predicting_changes_nothing_where_samples_follow():
+    asked, other = (RiverSingleLabelClassifier(warm_up=30) for _ in range(2))
+    for x, y in in_runs(200):
+        asked.predict_proba_one(x)
+        asked.predict_one(x)
+        asked.learn_one(x, y)
+        other.learn_one(x, y)
+    assert asked.predict_proba_one({"a": 1.0}) == other.predict_proba_one({"a": 1.0})
+
+
+def test_follows_is_a_parameter_of_clones():
+    assert RiverSingleLabelClassifier(follows=2).clone().follows == 2
+    assert RiverSingleLabelClassifier().clone().follows == 1
+    assert RiverSingleLabelClassifier(memory=None).clone({"follows": None}).follows is None
+    with pytest.raises(ParameterError, match="follows=0"):
+        RiverSingleLabelClassifier(follows=0)
+    model = RiverSingleLabelClassifier(follows=2, memory=None, warm_up=20)
+    for x, y in in_runs(40):
+        model.learn_one(x, y)
+    with pytest.raises(ParameterError, match=r'follows=2 needs memory="answers"'):
+        model.predict_one({"a": 1.0})

@@ -43,8 +43,8 @@ def test_every_answer_is_that_of_the_scikit_learn_face(classes):
     for i, (x, kind) in enumerate(zip(samples(X), kinds, strict=True)):
         if i > 0:
             row = X[i : i + 1]
-            assert model.predict_one(x) == clf.predict(row)[0]
-            chances = clf.predict_proba(row)[0].tolist()
+            assert model.predict_one(x) == clf.predict(row, follows=1)[0]
+            chances = clf.predict_proba(row, follows=1)[0].tolist()
             assert model.predict_proba_one(x) == dict(zip(clf.classes_.tolist(), chances, strict=True))
         model.learn_one(x, kind)
         clf.partial_fit(X[i : i + 1], [kind])
@@ -54,7 +54,7 @@ def test_every_answer_is_that_of_the_scikit_learn_face(classes):
 
 def test_saved_and_pickled_models_answer_alike(classes, tmp_path):
     X, kinds = classes
-    model = RiverSingleLabelClassifier(**SETTINGS)
+    model = RiverSingleLabelClassifier(follows=None, **SETTINGS)
     for x, kind in zip(samples(X), kinds, strict=True):
         model.learn_one(x, kind)
     model.estimator.save(tmp_path / "m.safetensors")

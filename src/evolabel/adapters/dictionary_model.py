@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evolabel._utils.rollback import put_back_on_error
+from evolabel._utils.validation import whole_number
 from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
-from evolabel.core.rows import Batch, Rows
+from evolabel.core.rows import NOT_GIVEN, Batch, Rows
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.protocols import Model
 from evolabel.model.warm_up import WarmUp
-from evolabel.typing import FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.rule_book import RuleBook
@@ -28,11 +29,18 @@ class DictionaryModel:
         How targets are read: several labels, or one class.
     parameters : dict
         Parameters of `EvolvingFuzzyClassifier`.
+    follows : int or None
+        How many rows after the last learned one those come that are predicted; None: this is not known, or not used.
     """
 
-    def __init__(self, labels: LabelColumns | ClassColumns, parameters: dict[str, Any]) -> None:
+    def __init__(
+        self, labels: LabelColumns | ClassColumns, parameters: dict[str, Any], follows: int | None = None
+    ) -> None:
         self.parameters = parameters
         self.estimator = EvolvingFuzzyClassifier(**parameters)
+        self.follows = follows if follows is None else whole_number("follows", follows, 1)
+        if self.estimator.memory is None and self.follows == 1:
+            self.follows = None
         self._inner = self.estimator.inner
         self._features = FeatureColumns()
         self._labels = labels
@@ -102,21 +110,42 @@ class DictionaryModel:
 
     def _probabilities(self, x: Values) -> list[float]:
         """The probability of each label for the features `x`."""
-        outputs, model = self._outputs(x)[None], self._model
-        return [] if model is None or not outputs.size else model.calibrator().probabilities(outputs)[0].tolist()
+        outputs, plain = self._outputs(x)
+        return self._inner.state.probabilities_after(outputs, plain)[0].tolist() if outputs.size else []
 
-    def _outputs(self, x: Values) -> FloatArray:
-        """Continuous outputs of eq. (2) for the features `x`; those of the stream's mean if none is used."""
+    def _decided(self, x: Values) -> BoolArray:
+        """Whether each label is predicted for the features `x`; of classes one is."""
+        outputs, plain = self._outputs(x)
+        if not outputs.size:
+            return np.empty(0, bool)
+        P = self._inner.state.probabilities_after(outputs, plain)
+        decided = self._inner.state.decide(outputs, self.estimator.threshold, P)
+        return np.asarray(self._inner.state.decide_after(outputs, plain, decided)[0])
+
+    def _outputs(self, x: Values) -> tuple[FloatArray, FloatArray]:
+        """Continuous outputs of eq. (2) for the features `x`, (1, K), and those without the last answers.
+
+        They are those of the stream's mean if no feature is used.
+        """
         sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
         if model is None:
-            return np.empty(0)
+            return NOT_GIVEN, NOT_GIVEN
+        plain = self._plain_outputs(model, sample)
+        is_known = model.warm_up is None and not np.isnan(sample).all()
+        if self.follows is None or not is_known or not len(ages := self._inner.state.ages(self.follows)[:1]):
+            return plain, plain
+        return model.answer_few(sample, follows=ages).outputs, plain
+
+    @staticmethod
+    def _plain_outputs(model: Model, sample: FloatArray) -> FloatArray:
+        """Outputs of `model` for the `sample`, (1, p), without the last answers."""
         if model.warm_up is None and np.isnan(sample).all():
             rows, rules = Rows(sample), model.trained()
             rows.Z = rules.arrays.c[:1, : model.n_features].copy()
             rules.answer(rows)
             model.drift.answer(rows)
-            return rows.outputs.ravel()
-        return model.outputs(sample).ravel()
+            return rows.outputs
+        return model.outputs(sample)
 
     def _learn(self, model: Model, sample: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
         warm_up = model.warm_up

@@ -36,6 +36,10 @@ class RiverEvolvingFuzzyClassifier(DictionaryModel, base.Classifier, base.MultiL
 
     Parameters
     ----------
+    follows : int or None, default=1
+        How many samples after the last learned one those come that are predicted; the last answers then count as
+        `memory` says. 1: every sample is learned right after its prediction. None where answers come late: predictions
+        are then as without the last answers, as they are with `memory=None`.
     **parameters
         Parameters of `EvolvingFuzzyClassifier`.
 
@@ -74,8 +78,8 @@ class RiverEvolvingFuzzyClassifier(DictionaryModel, base.Classifier, base.MultiL
     {'OR': True, 'XOR': False, 'AND': True}
     """
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(LabelColumns(), parameters)
+    def __init__(self, *, follows: int | None = 1, **parameters: Any) -> None:
+        super().__init__(LabelColumns(), parameters, follows)
 
     @uninterrupted
     def learn_one(self, x: Values, y: Values, w: float = 1.0) -> None:
@@ -101,9 +105,7 @@ class RiverEvolvingFuzzyClassifier(DictionaryModel, base.Classifier, base.MultiL
     @exclusive
     def predict_one(self, x: Values) -> dict[Hashable, bool]:
         """Whether each label seen so far is predicted for the features `x`, eq. (4)."""
-        outputs = self._outputs(x)
-        decided = self.estimator.inner.decide(outputs[None])[0] if len(outputs) else outputs
-        return LabelAnswers(zip(self._labels.names, decided.tolist(), strict=True))
+        return LabelAnswers(zip(self._labels.names, self._decided(x).tolist(), strict=True))
 
 
 class RiverSingleLabelClassifier(DictionaryModel, base.Classifier):  # type: ignore[misc, name-defined]
@@ -114,6 +116,10 @@ class RiverSingleLabelClassifier(DictionaryModel, base.Classifier):  # type: ign
 
     Parameters
     ----------
+    follows : int or None, default=1
+        How many samples after the last learned one those come that are predicted; the last answers then count as
+        `memory` says. 1: every sample is learned right after its prediction. None where answers come late: predictions
+        are then as without the last answers, as they are with `memory=None`.
     **parameters
         Parameters of `EvolvingFuzzyClassifier`.
 
@@ -134,8 +140,8 @@ class RiverSingleLabelClassifier(DictionaryModel, base.Classifier):  # type: ign
     Accuracy: 96.80%
     """
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(ClassColumns(), parameters)
+    def __init__(self, *, follows: int | None = 1, **parameters: Any) -> None:
+        super().__init__(ClassColumns(), parameters, follows)
 
     @uninterrupted
     def learn_one(self, x: Values, y: object, w: float = 1.0) -> None:
@@ -160,8 +166,8 @@ class RiverSingleLabelClassifier(DictionaryModel, base.Classifier):  # type: ign
     @exclusive
     def predict_one(self, x: Values) -> Hashable | None:
         """The class with the largest output for the features `x`; None before a class was seen."""
-        outputs = self._outputs(x)
-        return self._labels.names[int(outputs.argmax())] if len(outputs) else None
+        outputs = self._outputs(x)[0]
+        return self._labels.names[int(outputs.argmax())] if outputs.size else None
 
     @property
     def _multiclass(self) -> bool:

@@ -28,7 +28,7 @@ from evolabel.classifier.state import ClassifierState
 from evolabel.classifier.targets import LabelMatrix, Targets, read_targets, renamed_weights
 from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.core.options import Options, option_names
-from evolabel.core.rows import Batch
+from evolabel.core.rows import FOLLOWS_NOTHING, Batch
 from evolabel.errors import DataError, StateError
 from evolabel.model.pipeline import prototypes
 from evolabel.model.protocols import Model
@@ -379,11 +379,13 @@ class ClassifierInner:
         correct: "Correct | None" = None,
         unseen: tuple[Unseen, ...] = (),
         turns: int = 1,
+        *,
+        follows: int | None = None,
     ) -> "Explanation":
         """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
 
         `unseen` are its texts that no feature stands for, `turns` the most changes that turn a label. A row without
-        any feature is explained by the base rates.
+        any feature is explained by the base rates. `follows` is as in `decision_function`.
         """
         from evolabel.explain.explain_sample import explain_empty, explain_sample
         from evolabel.explain.unfamiliar import describe_unfamiliar
@@ -391,6 +393,7 @@ class ClassifierInner:
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
         turns, names = whole_number("turns", turns, 1), (self.feature_names, self.label_names)
+        ages = FOLLOWS_NOTHING if follows is None else self.state.ages(follows)[:1]
         model = self._answering_model()
         threshold = self.classifier.threshold
         if rows_without_features(rows) is not None:
@@ -398,10 +401,15 @@ class ClassifierInner:
             return explain_empty(model, rows[0], *names, **self.state.row_decisions(rates, threshold))
         read = rows if model.rules is None else model.sensors.corrected(rows)  # the move of a sensor is not unfamiliar
         unfamiliar = describe_unfamiliar(read[0], model.ranges, self.columns, unseen)
-        outputs, correction = model.outputs(rows), None if correct is None else correct(rows)
-        outputs = outputs if correction is None else correction.of(outputs)
-        decided = self.state.row_decisions(outputs, threshold)
-        why = explain_sample(model, rows, *names, correct=correct, unfamiliar=unfamiliar, turns=turns, **decided)
+        plain, correction = model.outputs(rows), None if correct is None else correct(rows)
+        outputs = plain if correction is None else correction.of(plain)
+        if model is not self.any_model:  # that of the first rows
+            ages = FOLLOWS_NOTHING
+        if len(ages):
+            outputs = model.answer_few(rows, follows=ages).outputs
+        decided = self.state.row_decisions(outputs, threshold, plain if len(ages) else None)
+        about: dict[str, Any] = {"follows": ages, "unfamiliar": unfamiliar, "turns": turns, **decided}
+        why = explain_sample(model, rows, *names, correct=correct, **about)
         return replace(why, warm_up=model is not self.any_model)
 
     def _answering_model(self) -> Model:

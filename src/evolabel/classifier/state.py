@@ -141,6 +141,11 @@ class ClassifierState:
             return np.asarray(outputs.argmax(axis=1)[:, None] == np.arange(outputs.shape[1]))
         return np.asarray(outputs >= self.thresholds(threshold))
 
+    def probabilities_after(self, outputs: FloatArray, plain: FloatArray) -> FloatArray:
+        """Return the probabilities of `outputs` that follow the last answers, (n, K), which are `plain` without."""
+        P, following = self.model.calibrator().probabilities(plain), self.model.following
+        return P if following is None else following.probabilities(outputs, plain, P)
+
     def decide_after(self, outputs: FloatArray, plain: FloatArray, decided: BoolArray) -> BoolArray:
         """Return `decided`, labels that are on by `outputs`, where nothing is learned for decisions; else anew.
 
@@ -169,18 +174,35 @@ class ClassifierState:
         """Return `decide` with this `threshold`, as a function of outputs."""
         return partial(self.decide, threshold=threshold)
 
-    def row_decisions(self, outputs: FloatArray, threshold: float) -> RowDecisions:
-        """Return how the labels of a row with `outputs`, (1, K), are decided: by thresholds, or together."""
+    def row_decisions(self, outputs: FloatArray, threshold: float, plain: FloatArray | None = None) -> RowDecisions:
+        """Return how the labels of a row with `outputs`, (1, K), are decided: by thresholds, or together.
+
+        `plain` outputs are given where `outputs` follow the last answers.
+        """
         from evolabel.explain.prediction import BY_SETS, BY_WEIGHTS
 
         model = self.fitted_model()
+        after = plain is not None and model.following is not None and bool((outputs != plain).any())
         weighted = model.options.is_balanced or model.options.class_weight is not None
         by_sets = model.decisions is not None and model.decisions.by_sets
         if not (by_sets or (weighted and isinstance(self.targets, ClassCodes))):
-            return {"threshold": self.own_thresholds(threshold), "together": ""}
+            found = self.own_thresholds(threshold)
+            return {"threshold": found if found is None or not after else self._thresholds_after(found), "together": ""}
         together = BY_SETS if by_sets else BY_WEIGHTS
-        decided = self.decide(outputs, threshold)[0]
+        P = None if plain is None else self.probabilities_after(outputs, plain)
+        decided = self.decide(outputs, threshold, P)[0]
+        if plain is not None:
+            decided = self.decide_after(outputs, plain, decided[None])[0]
         return {"threshold": np.where(decided, -np.inf, np.inf), "together": together}
+
+    def _thresholds_after(self, thresholds: FloatArray) -> FloatArray:
+        """Return the `thresholds` of outputs that follow the last answers, where they are learned for these."""
+        following = self.model.following
+        assert following is not None
+        if following.decisions is not None:
+            return following.decisions.thresholds(following.calibration)
+        weights = named_weights(self.model.options.class_weight, self.targets.names[: self.model.n_labels])
+        return thresholds if weights is None else weighted_thresholds(weights, following.calibration)
 
 
 _STATES: WeakSet[ClassifierState] = WeakSet()

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from evolabel.core.rows import FOLLOWS_NOTHING
 from evolabel.errors import StateError
 from evolabel.explain.counterfactuals import find_counterfactuals
 from evolabel.explain.prediction import NO_FEATURE, Explanation
@@ -17,12 +18,13 @@ from evolabel.model.pipeline import locate, stage_parts
 from evolabel.model.protocols import Model
 from evolabel.stages.drift.part import mixed_part
 from evolabel.stages.feedback.stage import Correction
+from evolabel.stages.last_answers.words import answers_last_known
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.stages.threshold_rules.path import threshold_paths
 from evolabel.stages.threshold_rules.read_trees import tree_reader
 from evolabel.stages.written_rules.words import deciding_rules, edges_to_cross
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 Correct = Callable[[FloatArray], Correction | None]
 """The correction of the outputs of raw rows by recent errors; None where there is none."""
@@ -36,6 +38,7 @@ def explain_sample(
     *,
     threshold: Threshold = 0.5,
     correct: Correct | None = None,
+    follows: IntArray = FOLLOWS_NOTHING,
     unfamiliar: tuple[str, ...] = (),
     together: str = "",
     turns: int = 1,
@@ -52,6 +55,8 @@ def explain_sample(
         Outputs of at least this much are on; None: the largest output is.
     correct : function, optional
         Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
+    follows : array of shape (1,)
+        How many rows after the last learned one the sample comes; empty where the last answers are not used.
     unfamiliar : tuple of str
         Values that the model has never seen, in words (`describe_unfamiliar`).
     together : str
@@ -62,15 +67,16 @@ def explain_sample(
     rules, rows = _rules_of(model), locate(model, x)
     active = np.flatnonzero(rows.psi[0])
     mixed = mixed_part(model, rows, active)
-    rows.outputs = mixed.total[None].copy()
-    own = {name: part.added[0] for name, part in stage_parts(model, rows).items() if name != "last_answers"}
-    added, written = (own.pop(name, np.zeros(model.n_labels)) for name in ("threshold_rules", "written_rules"))
-    plain = sum(own.values(), mixed.total + added) + written
+    rows.outputs, rows.follows = mixed.total[None].copy(), follows
+    own = {name: part.added[0] for name, part in stage_parts(model, rows).items()}
+    parts = ("threshold_rules", "last_answers", "written_rules")
+    added, by_answers, written = (own.pop(name, np.zeros(model.n_labels)) for name in parts)
+    plain = sum(own.values(), mixed.total + added) + by_answers + written
     outputs, slopes, feedback = _with_feedback(correct, x, plain, mixed.slopes)
     real, names = rows.read[0], (feature_names, label_names)
     deciding = deciding_rules(model, real, names)
     paths = threshold_paths(tree_reader(model, *names), real, deciding)
-    edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct)
+    edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct, follows)
     changes = find_counterfactuals(
         model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges, turns=turns
     )
@@ -82,6 +88,8 @@ def explain_sample(
         threshold_rules=added,
         written=written,
         own=own,
+        last_answers=by_answers if len(follows) else None,
+        answers=answers_last_known(model.memory, rows) if len(follows) and model.memory is not None else (),
         feature_names=feature_names,
         label_names=label_names,
         x=x[0].copy(),
@@ -95,7 +103,7 @@ def explain_sample(
         corrections=model.sensors.corrections(feature_names),
         paths=paths,
         deciding=deciding,
-        probabilities=model.calibration.probabilities(outputs[None])[0],
+        probabilities=_probabilities(model, x, outputs[None], follows)[0],
         unfamiliar=unfamiliar,
         together=together,
         drifts=labels_in_drift(model, label_names),
@@ -159,7 +167,20 @@ def _with_feedback(
     return correction.of(outputs[None])[0], slopes * correction.scale, added
 
 
-def _answers(model: Model, correct: Correct | None, rows: FloatArray) -> FloatArray:
-    """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`."""
+def _answers(model: Model, correct: Correct | None, follows: IntArray, rows: FloatArray) -> FloatArray:
+    """Return the outputs of `model` for raw `rows`, corrected by recent errors if there is a function to `correct`.
+
+    Each of them `follows` the last learned row as the sample does.
+    """
+    if len(follows):
+        return model.answer_few(rows, follows=np.repeat(follows, len(rows))).outputs
     found = None if correct is None else correct(rows)
     return model.outputs(rows) if found is None else found.of(model.outputs(rows))
+
+
+def _probabilities(model: Model, x: FloatArray, outputs: FloatArray, follows: IntArray) -> FloatArray:
+    """Return the probabilities of the `outputs` for the raw sample `x`, which `follows` the last learned row or not."""
+    if model.following is None or not len(follows):
+        return model.calibration.probabilities(outputs)
+    plain = model.outputs(x)
+    return model.following.probabilities(outputs, plain, model.calibration.probabilities(plain))

@@ -13,6 +13,7 @@ from evolabel._utils.text import counted, number_text, one_line
 from evolabel.explain.counterfactuals import Counterfactual, change_texts
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.unfamiliar import NoveltyCheck
+from evolabel.stages.last_answers.words import LastAnswer
 from evolabel.stages.threshold_rules.path import ThresholdPath
 from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -32,6 +33,7 @@ _SHOWN_PART = 0.0005  # smallest part of linear member or threshold rules in an 
 _MAX_LABELS = 10
 START_VALUE = "start value"
 THRESHOLDS = "from the threshold rules"
+LAST_ANSWERS = "from the last answers"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
 NO_FEATURE = "no feature at all"
@@ -92,6 +94,10 @@ class Explanation:
         `threshold` is infinite then. Empty where each label is decided by its own output.
     own : dict of str to array of shape (n_labels,)
         What stages of the user's own add to each label, by their names; empty without any.
+    last_answers : array of shape (n_labels,), optional
+        What the last answers add to each label, where the sample is said to follow them.
+    answers : tuple of LastAnswer or None
+        The last answer to each label, and how many rows before it came; empty without `last_answers`.
     drifts : dict of str to int
         Labels that have changed their meaning and not recovered yet, each with the row at which this was noticed.
     warm_up : bool
@@ -121,14 +127,18 @@ class Explanation:
     unfamiliar: tuple[str, ...] = ()
     together: str = ""
     own: Mapping[str, FloatArray] = field(default_factory=dict)
+    last_answers: FloatArray | None = None
+    answers: tuple[LastAnswer | None, ...] = field(default=(), repr=False)
     drifts: Mapping[str, int] = field(default_factory=dict)
     warm_up: bool = False
 
     @property
     def total(self) -> FloatArray:
-        """The output per label: the sum of all contributions, threshold rules, own stages, written rules, feedback."""
-        plain = sum(self.own.values(), self.by_feature.sum(axis=0) + self.threshold_rules) + self.written
-        return np.asarray(plain if self.feedback is None else plain + self.feedback)
+        """The output per label: the sum of all contributions and of what stages and recent errors add to them."""
+        total = sum(self.own.values(), self.by_feature.sum(axis=0) + self.threshold_rules)
+        for part in (self.last_answers, self.written, self.feedback):
+            total = total if part is None else total + part
+        return np.asarray(total)
 
     @property
     def by_feature(self) -> FloatArray:
@@ -203,6 +213,7 @@ class Explanation:
                 "threshold_rules": float(self.threshold_rules[c]),
                 "path": None if (path := _path(self, c)) is None else path.to_dict(),
                 "own": {name: float(part[c]) for name, part in self.own.items()},
+                "last_answers": 0.0 if self.last_answers is None else float(self.last_answers[c]),
                 "written": float(self.written[c]),
                 "decided_by": None if (rule := _decided_by(self, c)) is None else rule.number,
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
@@ -283,6 +294,8 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
     if abs(why.threshold_rules[c]) >= _SHOWN_PART:
         texts.append(f"{why.threshold_rules[c]:+.3f} {THRESHOLDS}")
     texts += [f"{part[c]:+.3f} from {style(name)}" for name, part in why.own.items() if abs(part[c]) >= _SHOWN_PART]
+    if why.last_answers is not None and abs(why.last_answers[c]) >= _SHOWN_PART:
+        texts.append(f"{why.last_answers[c]:+.3f} {why.answers[c] or LAST_ANSWERS}")
     if abs(why.written[c]) >= _SHOWN_PART:
         texts.append(f"{why.written[c]:+.3f} {WRITTEN}")
     if why.feedback is not None and why.feedback[c] != 0.0:
