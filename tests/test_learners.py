@@ -25,6 +25,7 @@ NAMES = [
         "rls",
         "knn",
         "prior",
+        "no-change",
     ),
     *("river-br-lr", "river-cc-lr", "river-br-ht", "river-cc-ht", "forest"),
 ]

@@ -77,6 +77,10 @@ LEARNERS: dict[str, LearnerKind] = {
         "share of each label so far",
         lambda seed: baselines.RunningPrior(),
     ),
+    "no-change": LearnerKind(
+        "the last answer to each label",
+        lambda seed: baselines.NoChange(),
+    ),
     "river-br-lr": LearnerKind(
         "river: one logistic regression per label",
         lambda seed: baselines.RiverLearner(baselines.river_model("per_output", "logistic")),

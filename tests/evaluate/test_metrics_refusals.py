@@ -94,6 +94,7 @@ def test_metrics_have_names_for_the_command_line():
         "micro_f1",
         "macro_f1",
         "balanced_accuracy",
+        "kappa_temporal",
         "ranking_loss",
         "one_error",
         "coverage",

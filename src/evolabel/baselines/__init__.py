@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = attach(
         "base": ["StreamLearner"],
         "forest": ["RefittedForest"],
         "global_rls": ["GlobalRLS"],
+        "no_change": ["NoChange"],
         "river_learner": ["RiverLearner", "river_model"],
         "running_prior": ["RunningPrior"],
         "sliding_knn": ["SlidingKNN"],

@@ -94,8 +94,8 @@ def run(
         Options on the columns of a file.
     against
         Other learners in the same run, separated by commas: ovr, chain, static, macro-f1, feedback, paper, rfwls, rls,
-        knn, prior, tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all (without
-        those of river and the slow tuned, paper-tuned and forest).
+        knn, prior, no-change, tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all
+        (without those of river and the slow tuned, paper-tuned and forest).
     learner
         The learner that the others are compared with.
     params
@@ -108,8 +108,8 @@ def run(
         Number of repetitions: other orders of a known data set, other synthetic streams.
     metrics
         What to measure, separated by commas: pa, ap, hamming_loss, subset_accuracy, example_f1, micro_f1, macro_f1,
-        balanced_accuracy, ranking_loss, one_error, coverage, set_coverage and set_size (of prediction sets at 0.9;
-        evolabel only).
+        balanced_accuracy, kappa_temporal, ranking_loss, one_error, coverage, set_coverage and set_size (of prediction
+        sets at 0.9; evolabel only).
     protocol
         benchmark: rows shuffled by the seed, a fifth as initial batch (known sets); paper: official split, or the first
         third; order: rows as they come (files).

@@ -13,6 +13,7 @@ out; samples without any annotated label are skipped. Other conventions, and the
 | `MacroF1`          | counts                              | `f1_score`, "macro", zero_division=0    |
 | `BalancedAccuracy` | counts                              | mean of `balanced_accuracy_score`       |
 | `AveragePrecision` | skipped, eq. (33); 1 if count_empty | `label_ranking_average_precision_score` |
+| `KappaTemporal`    | counts                              |                                         |
 | `RankingLoss`      | 0, as if all labels are positive    | `label_ranking_loss`                    |
 | `OneError`         | skipped                             |                                         |
 | `Coverage`         | 0; ranks start at 1                 | `coverage_error`                        |
@@ -27,6 +28,7 @@ from typing import Any
 
 from evolabel.errors import ParameterError
 from evolabel.evaluate.metrics.base import Fading, Metric, Sliding
+from evolabel.evaluate.metrics.kappa_temporal import KappaTemporal
 from evolabel.evaluate.metrics.label_sets import (
     BalancedAccuracy,
     ExampleF1,
@@ -47,6 +49,7 @@ __all__ = [
     "ExampleF1",
     "Fading",
     "HammingLoss",
+    "KappaTemporal",
     "MacroF1",
     "Metric",
     "MicroF1",
@@ -77,6 +80,7 @@ METRICS: dict[str, type[Metric]] = {
         MicroF1,
         MacroF1,
         BalancedAccuracy,
+        KappaTemporal,
         RankingLoss,
         OneError,
         Coverage,

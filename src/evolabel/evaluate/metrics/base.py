@@ -48,6 +48,7 @@ class Metric(ABC):
 
     def __init__(self, running_sum: RunningSum | None = None) -> None:
         self._sum = running_sum or FadingSum()
+        self._carried: dict[str, AnyArray] = {}  # what the statistics of the next sample depend on besides it
 
     @abstractmethod
     def statistics(self, rows: ScoredLabels) -> FloatArray:
@@ -126,7 +127,7 @@ class Metric(ABC):
 
     def state(self) -> dict[str, AnyArray]:
         """Return all counts as plain arrays that can be stored, with the metric's repr (UTF-8) to identify it."""
-        return {"metric": np.frombuffer(repr(self).encode(), np.uint8), **self._sum.state()}
+        return {"metric": np.frombuffer(repr(self).encode(), np.uint8), **self._sum.state(), **self._carried}
 
     def restore(self, state: Mapping[str, AnyArray]) -> Self:
         """Continue from a stored state; later values are the same, bit for bit.
@@ -145,6 +146,7 @@ class Metric(ABC):
         if state.keys() != own.keys() or not np.array_equal(state["metric"], own["metric"]):
             raise CheckpointError(f"this is no state of {self!r}; restore it into the kind of metric that wrote it")
         self._sum.restore(state)
+        self._carried.update({name: state[name].copy() for name in self._carried})
         return self
 
     def __repr__(self) -> str:
@@ -170,6 +172,7 @@ class _Form(Metric):
             raise ParameterError(f"metric={metric!r} is not allowed; use a plain metric such as PartialAccuracy()")
         super().__init__(running_sum)
         self.metric = metric.fresh()
+        self._carried = self.metric._carried  # noqa: SLF001 (of a metric, too)
         self.name = f"{metric.name} ({how})"
         self.bigger_is_better = metric.bigger_is_better
         self.takes_decisions = metric.takes_decisions
