@@ -7,6 +7,8 @@ from evolabel.core.options import Options
 from evolabel.core.rows import Batch
 from evolabel.model.stream_model import StreamModel
 
+ALONE: dict[str, object] = {"max_rules": 8, "threshold_rules": False, "memory": None}  # rules and members only
+
 MAJOR = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
 
 
@@ -41,16 +43,14 @@ def gappy(X, Y, seed=0, features=0.05, labels=0.1):
 
 def model_of(X, Y, batch=80, **changes):
     """A model past its batch phase, from the first rows of a stream."""
-    model = StreamModel(
-        X.shape[1], Y.shape[1], Options(**{"max_rules": 8, "threshold_rules": False, **changes}).check()
-    )
+    model = StreamModel(X.shape[1], Y.shape[1], Options(**{**ALONE, **changes}).check())
     model.fit(Batch(X[:batch].copy(), Y[:batch].copy()))
     return model
 
 
 def classifier_of(X, Y, batch=80, **changes):
     """A classifier past its batch phase, from the first rows of a stream."""
-    return EvolvingFuzzyClassifier(**{"max_rules": 8, "threshold_rules": False, **changes}).fit(X[:batch], Y[:batch])
+    return EvolvingFuzzyClassifier(**{**ALONE, **changes}).fit(X[:batch], Y[:batch])
 
 
 def learned(X, Y, batch=80, **changes):

@@ -22,18 +22,25 @@ def score(learner, X, Y):
     return partial_accuracy(Y[200:], learner.fit(X[:200], Y[:200]).test_then_train(X[200:], Y[200:]))
 
 
-@pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4), GlobalRLS()])
+@pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4, memory=None), GlobalRLS()])
 def test_the_correction_helps_where_errors_repeat(events, base):
     learner = FeedbackClassifier(base)
     assert score(learner, *events) > score(base, *events) + 0.05
     assert learner.gains_.min() > 0.3
 
 
-@pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4), GlobalRLS()])
+@pytest.mark.parametrize("base", [EvolvingFuzzyClassifier(max_rules=4, memory=None), GlobalRLS()])
 def test_a_shuffled_stream_has_none(events, base):
     order = np.random.default_rng(1).permutation(len(events[0]))
     X, Y = (part[order] for part in events)
     assert abs(score(FeedbackClassifier(base), X, Y) - score(base, X, Y)) < 0.005
+
+
+def test_last_answers_and_feedback_never_correct_by_the_same_errors_twice(events):
+    base = EvolvingFuzzyClassifier(max_rules=4)
+    expected = score(FeedbackClassifier(EvolvingFuzzyClassifier(max_rules=4, memory=None)), *events)
+    assert score(FeedbackClassifier(base), *events) == expected
+    assert base.memory == "answers"
 
 
 def test_nothing_is_expected_before_there_is_a_model(events):

@@ -1,7 +1,7 @@
 """Rivals around one other learner: `StaticClassifier` stops learning, `FeedbackClassifier` corrects by its errors."""
 
 import sys
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -13,6 +13,8 @@ from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ParameterError
 from evolabel.stages.feedback.stage import ErrorFeedback, feedback_of
 from evolabel.typing import FloatArray
+
+L = TypeVar("L")
 
 
 class Wrapper(StreamLearner):
@@ -37,8 +39,11 @@ class Wrapper(StreamLearner):
             raise ParameterError(f"base={self.base!r} is not allowed; use an estimator with {methods}")
 
     def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
-        learner = EvolvingFuzzyClassifier() if self.base is None else clone(self.base)
-        self._model = learner.fit(rows, labels)
+        self._model = self._untrained().fit(rows, labels)
+
+    def _untrained(self) -> Any:
+        """Return the learner to wrap, which has learned nothing."""
+        return EvolvingFuzzyClassifier() if self.base is None else clone(self.base)
 
     def _grow_labels(self, n_labels: int) -> None:
         """Nothing to do: labels that the wrapped learner does not score get 0."""
@@ -91,7 +96,8 @@ class FeedbackClassifier(Wrapper):
     """Any learner, its outputs corrected by its recent errors (`docs/explanations/questions.md`).
 
     For streams in their natural order whose labels arrive before the next sample. For shuffled rows the correction is
-    0. The wrapped learner is trained as without the correction.
+    0. The wrapped learner is trained as without the correction; an EvolvingFuzzyClassifier has no `memory`, whose last
+    answers would correct by the same errors once more.
 
     Parameters
     ----------
@@ -109,7 +115,7 @@ class FeedbackClassifier(Wrapper):
     >>> X = rng.normal(size=(600, 4))
     >>> wave = np.sin(np.arange(600) / 15)[:, None]  # not among the features
     >>> Y = (X[:, :2] + 1.5 * wave > 0).astype(float)
-    >>> for learner in (EvolvingFuzzyClassifier(), FeedbackClassifier()):
+    >>> for learner in (EvolvingFuzzyClassifier(memory=None), FeedbackClassifier()):
     ...     scores = learner.fit(X[:200], Y[:200]).test_then_train(X[200:], Y[200:])
     ...     print(f"{partial_accuracy(Y[200:], scores):.2f}")
     0.67
@@ -123,6 +129,9 @@ class FeedbackClassifier(Wrapper):
         """Part of the mean recent error that is expected to repeat, for each label, in [0, 1]."""
         self._check_fitted()
         return self._feedback.gains.copy() if self._warm_up is None else np.zeros(self._targets.size)
+
+    def _untrained(self) -> Any:
+        return without_memory(super()._untrained())
 
     def _fit_initial(self, rows: FloatArray, labels: FloatArray) -> None:
         super()._fit_initial(rows, labels)
@@ -157,3 +166,13 @@ class FeedbackClassifier(Wrapper):
             )
         self._feedback.answer_and_learn(Batch(self._comparable(rows), labels), scores)
         return scores
+
+
+def without_memory(learner: L) -> L:
+    """Return `learner`, which has learned nothing, with its parameter `memory`, if it has one, set to None.
+
+    For learners around it whose `decision_function` has no `follows`, or that correct by recent errors themselves.
+    """
+    if isinstance(learner, EvolvingFuzzyClassifier) and learner.memory is not None:
+        learner.set_params(memory=None)
+    return learner

@@ -10,7 +10,7 @@ from evolabel.paper import EvolvingOneVsRest
 
 INITIAL = 60
 BASES = {
-    "default": lambda: EvolvingFuzzyClassifier(max_rules=6),
+    "default": lambda: EvolvingFuzzyClassifier(max_rules=6, memory=None),
     "paper": lambda: EvolvingFuzzyClassifier.paper(alpha=0.0, beta=0.0, prox_steps=0),
 }
 
@@ -24,6 +24,16 @@ def test_equals_separate_classifiers(base, stream):
     expected = [one.test_then_train(X[INITIAL:], Y[INITIAL:, [k]]) for k, one in enumerate(apart)]
     np.testing.assert_array_equal(scores, np.hstack(expected))
     assert together.n_rules_ == sum(one.n_rules_ for one in apart)
+
+
+def test_rows_at_once_are_scored_as_one_by_one_where_answers_persist():
+    Y = np.repeat(np.arange(20) % 2.0, 15)[:, None]
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    whole, single = (EvolvingOneVsRest().fit(X[:150], Y[:150]) for _ in range(2))
+    scores = whole.test_then_train(X[150:], Y[150:])
+    for i in range(150, 300):
+        np.testing.assert_array_equal(single.decision_function(X[[i]])[0], scores[i - 150])
+        single.partial_fit(X[[i]], Y[[i]])
 
 
 def test_a_label_skips_the_rows_without_its_annotation(gappy_stream):

@@ -149,7 +149,8 @@ def test_without_say_outputs_are_those_of_the_model_without_threshold_rules():
 @pytest.mark.compiled
 def test_two_classes_have_one_tree_and_what_it_changes_cancels():
     X, _, y = streams_of(1500)
-    clf, without = EvolvingFuzzyClassifier(), EvolvingFuzzyClassifier(threshold_rules=False)
+    clf = EvolvingFuzzyClassifier(memory=None)
+    without = EvolvingFuzzyClassifier(threshold_rules=False, memory=None)
     outputs, members = clf.test_then_train(X, y), without.test_then_train(X, y)
     t = clf.inner.any_model.trees.arrays
     assert list(t.feature[:, 0] >= 0) == [False, True]

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from evolabel.baselines.base import StreamLearner
+from evolabel.baselines.wrapper import without_memory
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.errors import ParameterError
 from evolabel.typing import FloatArray
@@ -14,7 +15,7 @@ from evolabel.typing import FloatArray
 class LabelByLabel(StreamLearner):
     """Base class of rivals with one evolving classifier per label, each for a label matrix of one column.
 
-    `base` has the parameters of all of them; None is the default.
+    `base` has the parameters of all of them, but they have no `memory`; None is the default.
     """
 
     base: EvolvingFuzzyClassifier | None
@@ -42,7 +43,7 @@ class LabelByLabel(StreamLearner):
 
     def _new_engine(self) -> EvolvingFuzzyClassifier:
         engine: EvolvingFuzzyClassifier = EvolvingFuzzyClassifier() if self.base is None else clone(self.base)
-        return engine
+        return without_memory(engine)
 
     def _fitted_engine(self, rows: FloatArray, column: FloatArray) -> EvolvingFuzzyClassifier:
         """A classifier fitted on `rows` and `column`; untrained without annotations."""
