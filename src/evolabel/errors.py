@@ -41,7 +41,7 @@ class OutOfMemoryError(EvolabelError, MemoryError):
 
 
 class InternalError(EvolabelError, AssertionError):
-    """Arrays made by evolabel itself do not fit together; raised before a kernel writes outside of them."""
+    """Arrays made by evolabel itself do not fit together; raised before a compiled loop writes outside of them."""
 
 
 class BudgetError(EvolabelError, RuntimeError):

@@ -9,8 +9,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.active.selection import FirstCome, QuantileSelector, TokenSelector
 from evolabel.active.selection.token_bucket import Allowance
-from evolabel.core.rows import Batch
-from evolabel.core.sizes import check_batch
+from evolabel.core.rows import Batch, check_batch
 from evolabel.errors import InternalError
 from evolabel.stages.feedback.stage import ErrorFeedback
 

@@ -5,10 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evolabel.active.query import Query
 from evolabel.classifier.samples import note_empty, rows_without_features
-from evolabel.explain.prediction import NO_FEATURE
-from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.protocols import Model
 from evolabel.typing import BoolArray, FloatArray
 
@@ -42,14 +39,3 @@ class FilledRows(NamedTuple):
         if len(self.rows):
             outputs[~self.empty] = answer(self.rows)
         return outputs
-
-
-def is_empty(x: FloatArray) -> bool:
-    """Return whether the sample `x`, (p,), has no feature at all."""
-    return bool(x[0] != x[0]) and bool(np.isnan(x).all())
-
-
-def empty_query(model: Model, x: FloatArray) -> Query:
-    """Return the query about the sample `x`, (p,), without any feature: its outputs by `model`, and no question."""
-    rates, none, shares = model.base_rates(), np.zeros(model.n_labels, np.bool_), base_probabilities(model)
-    return Query(x.copy(), rates, none, (), {}, 0, unfamiliar=(NO_FEATURE,), probabilities=shares)

@@ -17,9 +17,9 @@ from evolabel._utils.validation import check_function, check_number, whole_numbe
 from evolabel.active.answers.annotators import AnnotatorPool
 from evolabel.active.answers.ledger import Ledger
 from evolabel.active.answers.read_answer import Answer, read_answer
-from evolabel.active.empty_rows import FilledRows, is_empty
+from evolabel.active.empty_rows import FilledRows
 from evolabel.active.presets import paper_settings
-from evolabel.active.query import RANKING, Query
+from evolabel.active.query import RANKING, Query, is_empty
 from evolabel.active.scoring.criteria import Criterion, read_criteria
 from evolabel.active.selection import RandomSelector, Selector, read_selector
 from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket

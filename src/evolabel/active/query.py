@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel._utils.text import one_line
+from evolabel.explain.prediction import NO_FEATURE
+from evolabel.model.empty_rows import base_probabilities
+from evolabel.model.protocols import Model
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.streams.tabular.time_columns import timestamp_at
 from evolabel.typing import BoolArray, FloatArray
@@ -163,3 +166,14 @@ def _shortened(texts: list[str]) -> str:
     """Return the first of `texts` as one text, with the number of those left out."""
     more = len(texts) - _MOST_VALUES
     return ", ".join(texts[:_MOST_VALUES]) + (f" and {more} more" if more > 0 else "")
+
+
+def is_empty(x: FloatArray) -> bool:
+    """Return whether the sample `x`, (p,), has no feature at all."""
+    return bool(x[0] != x[0]) and bool(np.isnan(x).all())
+
+
+def empty_query(model: Model, x: FloatArray) -> Query:
+    """Return the query about the sample `x`, (p,), without any feature: its outputs by `model`, and no question."""
+    rates, none, shares = model.base_rates(), np.zeros(model.n_labels, np.bool_), base_probabilities(model)
+    return Query(x.copy(), rates, none, (), {}, 0, unfamiliar=(NO_FEATURE,), probabilities=shares)

@@ -5,8 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.active.empty_rows import empty_query, is_empty
-from evolabel.active.query import CONFIRM, PROBE, RANDOM, RANKING, WARM_UP, Query, QueryNames, Scores
+from evolabel.active.query import (
+    CONFIRM,
+    PROBE,
+    RANDOM,
+    RANKING,
+    WARM_UP,
+    Query,
+    QueryNames,
+    Scores,
+    empty_query,
+    is_empty,
+)
 from evolabel.active.query_context import QueryContext
 from evolabel.active.scoring import priorities
 from evolabel.active.scoring.criteria import Criterion, Scorer, VarianceReduction, can_fire

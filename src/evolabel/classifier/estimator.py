@@ -881,7 +881,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         return model.is_plain and model.warm_up is None and len(X) <= CHUNK and rows_without_features(X) is None
 
     def _is_plain(self, X: Any, y: Any) -> bool:
-        """Whether these are arrays as the kernels need them, with the known labels; only values are left to check."""
+        """Whether these are arrays as the loops need them, with the known labels; only values are left to check."""
         targets = self._state.__dict__.get("targets")
         return (
             type(targets) is LabelMatrix
@@ -925,7 +925,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         return _followed(model, rows, Answered(outputs, empty), ages[: len(rows)])
 
     def _has_plain_shape(self, X: object) -> TypeGuard[FloatArray]:
-        """Whether `X` is an array as the kernels need it, for a model whose features have no names."""
+        """Whether `X` is an array as the loops need it, for a model whose features have no names."""
         return "_columns" not in self.__dict__ and is_checked_shape(X, self.n_features_in_)
 
     def _n_events(self) -> int:

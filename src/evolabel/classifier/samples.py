@@ -31,14 +31,14 @@ _first_bad_sample = direct(first_bad_sample)  # rows are always float64, 2-D and
 
 
 def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
-    """Whether `X` is a float64 table of `width` columns as the kernels need it; keeps one-row calls cheap."""
+    """Whether `X` is a float64 table of `width` columns as the loops need it; keeps one-row calls cheap."""
     return (
         type(X) is np.ndarray
         and X.dtype == FLOAT64
         and X.ndim == 2
         and X.shape[1] == width
         and len(X) > 0
-        and X.flags.carray  # C-contiguous and writeable: numba would compile kernels once more for a read-only array
+        and X.flags.carray  # C-contiguous and writeable: numba would compile loops once more for a read-only array
     )
 
 
@@ -203,7 +203,7 @@ def as_matrix(data: object, name: str, advice: str = "encode text and categories
 def ordinary(array: AnyArray) -> FloatArray:
     """Return `array` as plain float64, C-contiguous and writeable; the same object if it is.
 
-    Numba would compile kernels once more for a read-only array or a subclass such as a memory map.
+    Numba would compile loops once more for a read-only array or a subclass such as a memory map.
     """
     return np.require(array, np.float64, ["C", "W", "E"])
 

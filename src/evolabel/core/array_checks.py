@@ -1,6 +1,6 @@
 """Checks of arrays that were stored: a table says what each array must be, and one function compares.
 
-Kernels do not check bounds: a stored array must not lead them beyond its end, nor feed them numbers that they cannot
+Loops do not check bounds: a stored array must not lead them beyond its end, nor feed them numbers that they cannot
 divide by, take roots of, or square.
 """
 

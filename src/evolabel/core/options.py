@@ -14,7 +14,7 @@ from evolabel.errors import ParameterError
 # Best of the constants on the five data sets (docs/decisions/what-was-tried.md), and the most that "loo" may choose.
 STRONGEST_LOCAL_RIDGE = 0.2
 
-_LONGEST = 10**15  # samples to wait: kernels count in 64 bits
+_LONGEST = 10**15  # samples to wait: loops count in 64 bits
 
 # Of numbers that are divided by and multiplied with each other: products of some of them neither over- nor underflow.
 SMALL_FACTOR, LARGE_FACTOR = 1e-30, 1e30

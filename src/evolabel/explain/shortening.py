@@ -7,7 +7,7 @@ Antecedents are ranked by how much they distinguish the rules: the variance, ove
 feature adds to the distance to this rule beyond what it adds to the others on average.
 
 Distances of all prefixes of an order of features are needed at once, so they are computed here by numpy and not by the
-kernels, which sum in another order; on the whole rule both agree up to rounding.
+loops, which sum in another order; on the whole rule both agree up to rounding.
 """
 
 from collections.abc import Callable, Sequence

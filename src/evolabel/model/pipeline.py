@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.interrupts import held
-from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows
-from evolabel.core.sizes import check_rows
+from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_rows
 from evolabel.core.stage import LearningStage, Stage, StagePart
 from evolabel.engine.compile import direct, direct_by_profile
 from evolabel.model.loops.rows import answer_few, learn_rows

@@ -57,10 +57,10 @@ class Model(EditedModel, Protocol):
         """Whether each label has changed its meaning, and has not recovered."""
 
     def settings(self) -> Settings:
-        """Return the settings of the kernels."""
+        """Return the settings of the loops."""
 
     def settings_for(self, scaler: Scaler) -> Settings:
-        """Return the settings of the kernels for the features of `scaler`."""
+        """Return the settings of the loops for the features of `scaler`."""
 
     def start_rules(self, scaler: Scaler, settings: Settings) -> RuleBase:
         """Set the rules to none, for rows that `scaler` scales, and return them."""

@@ -15,9 +15,8 @@ from numpy.linalg import LinAlgError
 
 from evolabel._utils.interrupts import deliver, held
 from evolabel.core.options import Options
-from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch, Rows
+from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch, Rows, misfit
 from evolabel.core.schema import new_entries, stream_sizes
-from evolabel.core.sizes import misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.values import count_answers, first_bad_sample
 from evolabel.errors import DataError, StateError
@@ -150,12 +149,12 @@ class StreamModel(SeenArrays):
         return self.rules
 
     def settings(self) -> Settings:
-        """Return the settings of the kernels, from the options and the ridges."""
+        """Return the settings of the loops, from the options and the ridges."""
         assert self.scaler is not None
         return self.settings_for(self.scaler)
 
     def settings_for(self, scaler: Scaler) -> Settings:
-        """Return the settings of the kernels for the features of another `scaler`."""
+        """Return the settings of the loops for the features of another `scaler`."""
         sizes, ridges = (len(scaler.used), self.n_labels), (self.ridge, self.local_ridge)
         return self.rule_kind.settings(self.options, *sizes, scaler.prior, ridges)
 

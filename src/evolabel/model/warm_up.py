@@ -5,13 +5,13 @@ from typing import Annotated
 
 import numpy as np
 
-from evolabel.core.array_checks import HEAVIEST
+from evolabel.core.array_checks import HEAVIEST, check_arrays, check_samples, require
 from evolabel.core.rows import Batch
 from evolabel.core.schema import Schema, array, new_entries, stream_sizes
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import Arrays, FloatArray, IntArray
 
 
 class WarmUpArrays:
@@ -118,3 +118,14 @@ def renumber(rules: RuleBase, drift: NoDrift, buffer: WarmUp) -> None:
     events = [event._replace(sample=int(place[event.sample])) for event in rules.events]
     rules.events.clear()
     rules.events.extend(events)
+
+
+def check_warm_up(arrays: Arrays, kept: int, p: int, K: int, seen: int) -> None:
+    """Check the stored `arrays` of a warm-up: `kept` of `seen` samples, `p` features, `K` labels."""
+    table = WARM_UP_ARRAYS.expected(stream_sizes(p, K, row=kept))
+    check_arrays(arrays, {**table, "numbers": table["numbers"]._replace(high=seen)})
+    Y = arrays["Y"]
+    require((Y == 0.0) | (Y == 1.0) | np.isnan(Y), "Y", "labels of 0, 1 or NaN")
+    require(~np.isnan(Y).all(axis=1), "Y", "an annotated label in every row")
+    check_samples("X", arrays["X"])
+    require(np.diff(arrays["numbers"]) > 0, "numbers", "rising numbers")

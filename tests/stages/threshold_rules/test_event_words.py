@@ -10,8 +10,8 @@ from evolabel.core.events import THRESHOLD_CHANGES, Event
 from evolabel.explain import figures
 from evolabel.stages.threshold_rules.event_words import noted_rule, with_rule_words
 from evolabel.stages.threshold_rules.leaves import read_leaves
+from evolabel.stages.threshold_rules.life import rule_note
 from evolabel.stages.threshold_rules.read_trees import TreeReader
-from evolabel.stages.threshold_rules.rule_notes import rule_note
 
 LEAVES = (
     ("pressure", 5.0, 0.1, 1), ("flow", np.inf, 0.0, 0), ("machine=M-01", 0.5, 0.5, 0),

@@ -1,6 +1,6 @@
 """Which row of an unlabelled stream is asked about: the loops of the selectors of `evolabel.active`.
 
-Each kernel walks over rows until one is to be asked about and returns its number, or the number of rows if there is
+Each loop walks over rows until one is to be asked about and returns its number, or the number of rows if there is
 none. With `commit` the rows passed are stored in the ring; without it only `mask` and scratch arrays are written.
 
 | symbol    | array     | meaning                                                                                |

@@ -24,8 +24,7 @@ from evolabel.active.loops.scores import (
     trace_drop_rows,
 )
 from evolabel.active.scoring.second_moments import SecondMoments, labelled_moments
-from evolabel.core.rows import Rows
-from evolabel.core.sizes import misfit
+from evolabel.core.rows import Rows, misfit
 from evolabel.engine.compile import direct
 from evolabel.errors import StateError
 from evolabel.model.protocols import Model
@@ -84,7 +83,7 @@ class RowStatistics:
         exploration: FloatArray | None = None,
     ) -> None:
         self.model = model
-        self.X = np.ascontiguousarray(X, np.float64)  # the kernels are compiled for such arrays
+        self.X = np.ascontiguousarray(X, np.float64)  # the loops are compiled for such arrays
         self.moments = moments
         self.weights = weights
         self.correction = correction

@@ -17,8 +17,8 @@ from evolabel.core.array_checks import (
     size_of,
 )
 from evolabel.core.events import MERGES
+from evolabel.core.rows import misfit
 from evolabel.core.schema import Schema, array, new_entries
-from evolabel.core.sizes import misfit
 from evolabel.model.protocols import Model
 from evolabel.stages.rules.arrays import block_length
 from evolabel.stages.rules.stage import RuleBase
@@ -179,7 +179,7 @@ def _sizes(slots: int, q: int) -> dict[str, int]:
 
 
 def _check_stored(arrays: Arrays) -> None:
-    """DataError unless the stored arrays are moments: kernels do not look at bounds, and divide by the total."""
+    """DataError unless the stored arrays are moments: loops do not look at bounds, and divide by the total."""
     slots, q = size_of(arrays, "identities"), size_of(arrays, "M", 1)
     sizes = _sizes(slots, q)
     table = MOMENT_COUNTS.expected(sizes) | MOMENTS.expected(sizes)

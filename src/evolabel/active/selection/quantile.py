@@ -13,7 +13,7 @@ from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.selector import Selector, widened
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, floats, whole
-from evolabel.core.sizes import misfit
+from evolabel.core.rows import misfit
 from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray
 

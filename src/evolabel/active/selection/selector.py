@@ -11,7 +11,7 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.array_checks import Expected, check_arrays, require
-from evolabel.core.sizes import misfit
+from evolabel.core.rows import misfit
 from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
@@ -116,7 +116,7 @@ class Selector(ABC):
 
 
 def _check_ring(counters: IntArray, size: int) -> None:
-    """DataError if stored `counters` point beyond a window of this `size`: kernels do not check bounds."""
+    """DataError if stored `counters` point beyond a window of this `size`: loops do not check bounds."""
     filled, following = counters.tolist()
     require(filled <= size and following < size, "counters", f"counts within a window of {size}")
     require(filled == size or following == filled, "counters", "the next row behind the last one")

@@ -35,10 +35,9 @@ from evolabel.model.pipeline import start_memory
 from evolabel.model.protocols import Model
 from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import SEEN_ARRAYS
-from evolabel.model.start.file_checks import check_warm_up
 from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.stream_model import StreamModel
-from evolabel.model.warm_up import WARM_UP_ARRAYS
+from evolabel.model.warm_up import WARM_UP_ARRAYS, check_warm_up
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.own.stage import check_given
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings

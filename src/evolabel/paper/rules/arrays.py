@@ -1,4 +1,4 @@
-"""The arrays of the paper's rules beside those of `stages.rules.arrays`, and the settings its kernels read.
+"""The arrays of the paper's rules beside those of `stages.rules.arrays`, and the settings its loops read.
 
 Antecedents have d dimensions: d = p in the input space, d = p + K in the product space, whose joint vector is
 s = (z, omega y). The arrays c, M, n and inv of `RuleArrays` then have d columns, too. Iterated weights are its W.
@@ -86,7 +86,7 @@ class PaperWorkspace(NamedTuple):
 
 
 class PaperState(NamedTuple):
-    """The second argument of the paper's kernels; `anchor` is the diagonal of gamma D, or 0."""
+    """The second argument of the paper's loops; `anchor` is the diagonal of gamma D, or 0."""
 
     arrays: PaperArrays
     settings: PaperSettings

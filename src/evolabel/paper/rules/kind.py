@@ -19,7 +19,7 @@ class PaperRuleKind(RuleKind):
     def settings(
         self, options: Any, n_features: int, n_labels: int, prior: FloatArray, ridges: tuple[float, float]
     ) -> Settings:
-        """Return the settings that all kernels read; arguments as of `RuleKind`."""
+        """Return the settings that all loops read; arguments as of `RuleKind`."""
         return shared_settings(options, n_features, n_labels, prior, ridges[0], local_ridge=ridges[1])
 
     def rules(

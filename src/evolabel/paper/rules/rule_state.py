@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.sizes import misfit
+from evolabel.core.rows import misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.engine.packed_state import pack
@@ -33,7 +33,7 @@ class PaperRuleState(RuleState):
     own : PaperArrays
         State beside `arrays`.
     paper : PaperSettings
-        Parameters of the paper's kernels.
+        Parameters of the paper's loops.
     input_radius : float
         Radius within which a sample is not novel by its features alone.
     """
@@ -49,11 +49,11 @@ class PaperRuleState(RuleState):
         """All arrays with an entry per slot, by name."""
         return {**super().by_slot, **self.own._asdict()}
 
-    # ------------------------------------------------------------------ what kernels take
+    # ------------------------------------------------------------------ what loops take
 
     @property
     def packed_paper(self) -> Any:
-        """The argument `paper` of kernels; packed again when arrays or settings were replaced."""
+        """The argument `paper` of loops; packed again when arrays or settings were replaced."""
         kept = self._paper_packed
         if (
             kept is None

@@ -1,4 +1,4 @@
-"""From options, as a user gives them, to settings, as the paper's kernels read them."""
+"""From options, as a user gives them, to settings, as the paper's loops read them."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian
 
 
 def literal_settings(options: PaperOptions) -> PaperSettings:
-    """Return the settings that only the paper's kernels read, for `options`."""
+    """Return the settings that only the paper's loops read, for `options`."""
     o = options
     return PaperSettings(
         rotated=o.covariance == "full",
@@ -44,7 +44,7 @@ def literal_settings(options: PaperOptions) -> PaperSettings:
 def shared_settings(
     options: PaperOptions, p: int, K: int, prior: FloatArray, ridge: float, *, local_ridge: float | None = None
 ) -> Settings:
-    """Return the settings that all kernels read, for `options`, `p` features and `K` labels; drift is not followed.
+    """Return the settings that all loops read, for `options`, `p` features and `K` labels; drift is not followed.
 
     The other arguments are those of `rule_settings`.
     """

@@ -37,9 +37,9 @@ class PaperRules(PaperRuleState, RuleBase):
     n_features, n_labels : int
         Widths of scaled rows and of their labels.
     settings : Settings
-        Parameters of all kernels; its metric has d dimensions.
+        Parameters of all loops; its metric has d dimensions.
     paper : PaperSettings
-        Parameters of the paper's kernels.
+        Parameters of the paper's loops.
     input_radius : float, optional
         Radius within which a sample is not novel by its features alone; by default that of `settings`.
     stored : dict of str to array, optional
@@ -140,6 +140,6 @@ class PaperRules(PaperRuleState, RuleBase):
         return {**{name: getattr(self.paper, name) for name in names}, **super().kind}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         super().__setstate__(state)
         self.own = PAPER_ARRAYS.writeable(self.own)

@@ -65,7 +65,7 @@ CALIBRATION_ARRAYS = Schema(CalibrationArrays)
 
 
 class Calibrations(NamedTuple):
-    """The state, whether the labels are `exclusive` classes, and arrays that kernels write before they read.
+    """The state, whether the labels are `exclusive` classes, and arrays that loops write before they read.
 
     `phi` has the regressors of a row, (K + 2, 3), `w` the weights of its labels and `p` their probabilities. Labels
     whose `counted` is 0 change maps only, not the thresholds of sets.

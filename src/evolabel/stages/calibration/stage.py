@@ -11,9 +11,8 @@ import numpy as np
 
 from evolabel._utils.validation import check_number
 from evolabel.core.array_checks import check_arrays, is_nearly_definite, require
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, is_ready, misfit
 from evolabel.core.schema import new_entries
-from evolabel.core.sizes import is_ready, misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.calibration.arrays import (
@@ -73,7 +72,7 @@ class Calibration:
 
     @property
     def _state(self) -> tuple[CalibrationArrays, Calibrations, Any]:
-        """The arrays, with scratch arrays, and that as kernels take it; made again when arrays were replaced."""
+        """The arrays, with scratch arrays, and that as loops take it; made again when arrays were replaced."""
         kept = self._kept
         if kept is None or kept[0] is not self.arrays:
             state = with_scratch_rows(self.arrays, self.n_labels, self.exclusive)
@@ -205,7 +204,7 @@ class Calibration:
         return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
         self.arrays = CALIBRATION_ARRAYS.writeable(self.arrays)
 

@@ -6,9 +6,8 @@ a false alarm, which costs 1. Of classes the one with the largest weight * p is.
 
 import numpy as np
 
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, check_outputs
 from evolabel.core.schema import new_entries
-from evolabel.core.sizes import check_outputs
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.arrays import LABEL_COUNTS, LabelCountArrays
 from evolabel.stages.decisions.file_checks import check_counts

@@ -7,9 +7,8 @@ rows than outputs cut at the threshold have been (`stages/decisions/loops/known_
 
 import numpy as np
 
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, check_outputs
 from evolabel.core.schema import new_entries
-from evolabel.core.sizes import check_outputs
 from evolabel.engine.compile import direct
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.arrays import KNOWN_SETS, KnownSetArrays
@@ -107,5 +106,5 @@ class KnownSets(KnownSetArrays):
         vars(self).update(KNOWN_SETS.moved(stored, {"set": new_entries(len(stored.counts), MOST_SETS)}))
 
     def _state(self) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Sets, counts, counts of labels, outcomes and a scratch array, as kernels take them."""
+        """Sets, counts, counts of labels, outcomes and a scratch array, as loops take them."""
         return self.sets, self.counts, self.on, self.outcomes, np.empty(self.n_labels)

@@ -6,9 +6,8 @@ is where its F1 on these counts is largest (`stages/decisions/loops/thresholds.p
 
 import numpy as np
 
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, check_outputs, misfit
 from evolabel.core.schema import new_entries
-from evolabel.core.sizes import check_outputs, misfit
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.arrays import OUTPUT_COUNTS, OutputCountArrays
 from evolabel.stages.decisions.file_checks import check_counts

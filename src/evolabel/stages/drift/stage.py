@@ -72,7 +72,7 @@ _reversal_limits: Any = interpreted(reversal_limit)  # of whole arrays, too
 
 
 class KeptMembers(NamedTuple):
-    """The members as kernels take them, and the arrays and settings from which they were made."""
+    """The members as loops take them, and the arrays and settings from which they were made."""
 
     rules: RuleArrays
     settings: Settings
@@ -563,6 +563,6 @@ class Drift(NoDrift, Beside):
         return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
         self.arrays = MEMBER_ARRAYS.writeable(self.arrays)

@@ -12,9 +12,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from evolabel.core.array_checks import check_arrays, check_evidence, require, size_of
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, check_batch, check_rows, misfit
 from evolabel.core.schema import new_entries, stream_sizes
-from evolabel.core.sizes import check_batch, check_rows, misfit
 from evolabel.engine.compile import direct
 from evolabel.stages.feedback.arrays import (
     INITIAL_ERRORS,
@@ -129,7 +128,7 @@ class ErrorFeedback(InitialErrors):
         self._follow(batch if confidence is None else batch._replace(confidences=confidence[None]), number, f[None])
 
     def _follow(self, batch: Batch, number: int, f: FloatArray, *, corrects: bool = False) -> None:
-        """Run the kernel over the rows of `batch`, of which the first has this `number`."""
+        """Run the loop over the rows of `batch`, of which the first has this `number`."""
         confidence = batch.answer_weights()
         self._fit_to(batch.X.shape[1], batch.Y.shape[1])
         check_batch(Batch(batch.X, batch.Y, confidences=confidence, outputs=f), *self._widths)
@@ -210,7 +209,7 @@ class ErrorFeedback(InitialErrors):
     def _record(
         self, batch: Batch, number: int, f: FloatArray, confidence: FloatArray, *, corrects: bool = False
     ) -> None:
-        """Call the kernel for the rows of `batch`; compute the slopes, and what every sample reads.
+        """Call the loop for the rows of `batch`; compute the slopes, and what every sample reads.
 
         That is `mean_gain`, 0 where errors do not repeat, and `shrinkage`, in [0, 1).
         """

@@ -8,21 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from evolabel.core.array_checks import check_arrays, require
 from evolabel.core.events import EventLog
-from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows
-from evolabel.core.schema import new_entries, of_features, places_of
-from evolabel.core.sizes import check_batch, check_rows
+from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_batch, check_rows
+from evolabel.core.schema import new_entries, of_features, places_of, stream_sizes
 from evolabel.core.stage import MANY, Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.last_answers.arrays import (
+    COUNT,
     LAST_ANSWER_ARRAYS,
+    NOT_KEPT,
     OLDEST,
+    POSITIVES,
     LastAnswerArrays,
     allocate_last_answers,
     with_scratch_labels,
 )
-from evolabel.stages.last_answers.file_checks import check_last_answers
 from evolabel.stages.last_answers.loops.answer import ENOUGH, answer_after
 from evolabel.stages.last_answers.loops.learn import learn_last_answers
 from evolabel.stages.last_answers.merging import merged_last_answers
@@ -114,7 +116,7 @@ class LastAnswers(Answering):
 
     def restore(self, arrays: Arrays) -> None:
         """Set the arrays to copies of stored ones; DataError if they are not those of such a stage."""
-        check_last_answers(arrays, len(self.arrays.mean), len(self.arrays.W))
+        _check_stored(arrays, len(self.arrays.mean), len(self.arrays.W))
         self.arrays = LAST_ANSWER_ARRAYS.from_arrays(arrays)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -129,3 +131,15 @@ class LastAnswers(Answering):
 def near_rows(first: int) -> IntArray:
     """Return how many rows after the last learned one rows come, the `first` to begin with, while they are near."""
     return np.arange(first, OLDEST + 1, dtype=np.int64) if first <= OLDEST else FOLLOWS_NOTHING
+
+
+def _check_stored(arrays: Arrays, n_features: int, n_labels: int) -> None:
+    """Check the stored `arrays` of the last answers to `n_labels` in rows of `n_features`."""
+    check_arrays(arrays, LAST_ANSWER_ARRAYS.expected(stream_sizes(n_features, n_labels)))
+    at = arrays["at"]
+    require(at <= arrays["row"][0], "at", "rows of the past")
+    require((at == NOT_KEPT) | (at % OLDEST == np.arange(OLDEST)), "at", "each row in its place")
+    require(np.isin(arrays["answers"], (0.0, 1.0)), "answers", "0 or 1")
+    for name in ("counts", "shared_counts"):
+        counts = arrays[name]
+        require(counts[..., POSITIVES] <= counts[..., COUNT], name, "no more positives than answers")

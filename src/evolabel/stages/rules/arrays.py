@@ -1,4 +1,4 @@
-"""The arrays a rule base consists of, and the settings its kernels read.
+"""The arrays a rule base consists of, and the settings its loops read.
 
 Slot 0 is the whole stream (the global model), slots 1..C are the rules; R is the capacity, p the number of features,
 q = p + 1 the length of a regressor r = (z, 1), K the number of labels, B the length of a block. The antecedents have
@@ -98,7 +98,7 @@ RULE_ARRAYS = Schema(RuleArrays)
 
 
 class Settings(NamedTuple):
-    """Parameters that kernels read.
+    """Parameters that loops read.
 
     `penalty` has one row for the global model (lambda D) and one for the rules (gamma D), which are shrunk towards the
     global model; D is diagonal: 1 for features, `intercept_ridge` for the intercept. `metric` has one row with the
@@ -157,7 +157,7 @@ class Workspace(NamedTuple):
 
 
 class State(NamedTuple):
-    """The first argument of most kernels: the state of a rule base, its settings and scratch arrays."""
+    """The first argument of most loops: the state of a rule base, its settings and scratch arrays."""
 
     rules: RuleArrays
     settings: Settings
@@ -219,7 +219,7 @@ def _declare_all() -> None:
     """Declare the tuples above to `engine.packed_state`, with the arrays of the smallest rule base as examples."""
     settings = example_settings()
     state = State(allocate(1, 1, 1, settings), settings, workspace(2, 1, 1))
-    fast = tuple(name for name in RuleArrays._fields if name.startswith("fast_"))  # kernels take them as RuleArrays
+    fast = tuple(name for name in RuleArrays._fields if name.startswith("fast_"))  # loops take them as RuleArrays
     declare(RuleArrays, state.rules, left_out=fast)
     declare(Settings, settings)
     declare(Workspace, state.work)

@@ -43,7 +43,7 @@ class RuleChecks:
     n_features, n_labels : int
         Widths of scaled rows and of their labels.
     settings : Settings
-        Parameters of the kernels.
+        Parameters of the loops.
     """
 
     def __init__(self, n_features: int, n_labels: int, settings: Settings) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.sizes import check_rows, misfit
+from evolabel.core.rows import check_rows, misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.engine.packed_state import pack
@@ -170,11 +170,11 @@ class RuleState:
         """Derive P of `slot` from H by `settings`, by default those of these rules, and set its age to 0."""
         inverses.derive_inverse(slot, self.arrays, settings or self.settings)
 
-    # ------------------------------------------------------------------ what kernels take
+    # ------------------------------------------------------------------ what loops take
 
     @property
     def packed(self) -> State:
-        """The argument `state` of kernels; packed again when arrays or settings were replaced."""
+        """The argument `state` of loops; packed again when arrays or settings were replaced."""
         return self._kept().packed
 
     def _kept(self) -> Kept:

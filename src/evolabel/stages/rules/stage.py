@@ -9,8 +9,7 @@ import numpy as np
 
 from evolabel._utils.interrupts import held
 from evolabel.core.events import Event, RuleNames
-from evolabel.core.rows import Batch, Rows
-from evolabel.core.sizes import check_batch, misfit
+from evolabel.core.rows import Batch, Rows, check_batch, misfit
 from evolabel.engine.compile import direct, interpreted
 from evolabel.errors import StateError
 from evolabel.stages.rules import slots
@@ -47,7 +46,7 @@ class RuleBase(RuleState):
     n_features, n_labels : int
         Widths of scaled rows and of their labels.
     settings : Settings
-        Parameters of the kernels.
+        Parameters of the loops.
     stored : dict of str to array, optional
         Arrays by name, used as they are; by default there are no rules.
 
@@ -313,7 +312,7 @@ class RuleBase(RuleState):
         return 1.0 / (self.n_seen + 2.0)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
         if not self.arrays.c.flags.writeable:
             self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)

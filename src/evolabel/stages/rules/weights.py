@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from evolabel.core.rows import check_rows, misfit
 from evolabel.core.schema import Schema, array
-from evolabel.core.sizes import check_rows, misfit
 from evolabel.stages.rules.inverses import mirrored
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.typing import FloatArray, IntArray

@@ -12,8 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from evolabel.core.array_checks import check_arrays, require, size_of
-from evolabel.core.rows import Rows
-from evolabel.core.sizes import misfit
+from evolabel.core.rows import Rows, misfit
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS, ScalerArrays
@@ -56,7 +55,7 @@ class Scaler(ScalerArrays):
 
     @cached_property
     def knots(self) -> Knots:
-        """The map as kernels take it."""
+        """The map as loops take it."""
         return cast(Knots, pack(self.knot_arrays))
 
     @cached_property

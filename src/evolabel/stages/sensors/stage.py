@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evolabel.core.array_checks import check_names
-from evolabel.core.rows import Rows
-from evolabel.core.sizes import check_rows
+from evolabel.core.rows import Rows, check_rows
 from evolabel.engine.compile import direct, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.sensors.arrays import (

@@ -153,7 +153,7 @@ OF_RING = tuple(name for name in THRESHOLD_ARRAYS.along("place") if name in THRE
 
 
 class Scratch(NamedTuple):
-    """Arrays that kernels of threshold rules write before they read them."""
+    """Arrays that loops of threshold rules write before they read them."""
 
     g: FloatArray
     h: FloatArray
@@ -197,7 +197,7 @@ def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
 
 
 def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
-    """Return `arrays` with scratch arrays, as kernels take them; `exclusive`: the labels are classes."""
+    """Return `arrays` with scratch arrays, as loops take them; `exclusive`: the labels are classes."""
     R, p = arrays.X.shape
     K = len(arrays.feature)
     numbers, whole = np.zeros(R), np.zeros(R, np.int64)

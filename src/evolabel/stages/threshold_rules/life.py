@@ -4,6 +4,7 @@ A leaf of a tree that is used is a rule. It keeps its number as long as its path
 may move. An edge that has moved by more than its uncertainty since it was last logged is an event.
 """
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,18 @@ from evolabel.core.rows import Rows
 from evolabel.stages.drift.arrays import NEVER
 from evolabel.stages.drift.loops import positives
 from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_RAISED, RAISED_AT, SETTLE_ROWS, SHORT_MEAN
-from evolabel.stages.threshold_rules.arrays import EDGE, HALF_WIDTH, IS_OPEN, LEAF, LEARNED, SUM_1, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import (
+    EDGE,
+    HALF_WIDTH,
+    IS_OPEN,
+    LEAF,
+    LEARNED,
+    MISSING_LEFT,
+    SUM_1,
+    SUM_Y,
+    ThresholdArrays,
+)
 from evolabel.stages.threshold_rules.loops.learn import EVERY
-from evolabel.stages.threshold_rules.rule_notes import rule_note
 from evolabel.typing import FloatArray, IntArray
 
 
@@ -118,3 +128,21 @@ def _risen_errors(t: ThresholdArrays, tree: int) -> dict[str, Any]:
 def _errors(alarm: FloatArray) -> dict[str, Any]:
     """Return the calm and the present squared error of a tree by its `alarm`, as an event holds them."""
     return {"before": float(alarm[CALM_MEAN]), "after": float(alarm[SHORT_MEAN])}
+
+
+def rule_note(t: ThresholdArrays, k: int, leaf: int) -> str:
+    """Return the rule of a `leaf` of tree `k` of `t` in JSON: its path from the root, its samples and positives.
+
+    `event_words` reads these numbers as words.
+    A step is the feature, the edge, its half-width, whether missing values go left, and whether the path does.
+    """
+    path: list[tuple[int, float, float, int, int]] = []
+    a = leaf
+    while t.parent[k, a] >= 0:
+        up = int(t.parent[k, a])
+        e = t.edge[k, up]
+        edge, width = (float(f"{e[i]:.9g}") for i in (EDGE, HALF_WIDTH))
+        path.insert(0, (int(t.feature[k, up]), edge, width, int(e[MISSING_LEFT] > 0.5), int(a == t.child[k, up])))
+        a = up
+    support, positives = (float(f"{t.sums[k, leaf, i]:.9g}") for i in (SUM_1, SUM_Y))
+    return json.dumps({"path": path, "support": support, "positives": positives}, separators=(",", ":"))

@@ -141,7 +141,7 @@ def _leaf_shares(t: ThresholdArrays, k: int, x: FloatArray) -> dict[int, float]:
 
 
 def _share_of_left(x: float, edge: FloatArray) -> float:
-    """Return the membership of the value `x` in the left side of `edge`, as the kernel of the same name does."""
+    """Return the membership of the value `x` in the left side of `edge`, as the loop of the same name does."""
     if np.isnan(x):
         return float(edge[MISSING_LEFT] > 0.5)
     if edge[HALF_WIDTH] <= 0.0:

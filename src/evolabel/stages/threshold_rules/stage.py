@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.events import EventLog
-from evolabel.core.rows import Batch, Rows
-from evolabel.core.sizes import check_batch, check_rows
+from evolabel.core.rows import Batch, Rows, check_batch, check_rows
 from evolabel.core.stage import Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
@@ -62,7 +61,7 @@ class ThresholdRules(Answering):
 
     @property
     def packed(self) -> Any:
-        """The state as kernels take it."""
+        """The state as loops take it."""
         return self._packed()[2]
 
     @property
@@ -164,6 +163,6 @@ class ThresholdRules(Answering):
         return {**self.__dict__, "_kept": None, "_row": _NO_ROW}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
         self.arrays = THRESHOLD_ARRAYS.writeable(self.arrays)

@@ -47,7 +47,7 @@ WRITTEN_ARRAYS = Schema(WrittenArrays)
 
 
 class Written(NamedTuple):
-    """Written rules as kernels take them, with scratch arrays for one row, (4, K).
+    """Written rules as loops take them, with scratch arrays for one row, (4, K).
 
     `exclusive`: the labels are classes, of which one is true. `gate_error`: standard errors by which a rule must be
     worse before it is no longer used.

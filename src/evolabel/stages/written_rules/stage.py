@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.events import EventLog
-from evolabel.core.rows import Batch, Rows
+from evolabel.core.rows import Batch, Rows, check_batch, check_rows
 from evolabel.core.schema import of_features
-from evolabel.core.sizes import check_batch, check_rows
 from evolabel.core.stage import Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
@@ -49,7 +48,7 @@ class WrittenRules(Answering):
 
     @property
     def packed(self) -> Any:
-        """The state as kernels take it; made again when arrays were replaced."""
+        """The state as loops take it; made again when arrays were replaced."""
         kept = self._kept
         if kept is None or kept[0] is not self.arrays:
             n_labels = self.arrays.shares.shape[1]
@@ -192,7 +191,7 @@ class WrittenRules(Answering):
         return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore `state`; read-only arrays, as of a memory map, are copied because kernels write into them."""
+        """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
         self.arrays = WRITTEN_ARRAYS.writeable(self.arrays)
 

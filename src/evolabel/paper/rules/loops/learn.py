@@ -4,12 +4,25 @@ from evolabel.engine.compile import inlined, inner, kernel
 from evolabel.paper.rules.arrays import GROWN, PaperState
 from evolabel.paper.rules.loops.consequents import answer_paper, learn_paper_consequents
 from evolabel.paper.rules.loops.memberships import is_beyond, join, paper_memberships
-from evolabel.paper.rules.loops.moments import update_spread
 from evolabel.paper.rules.loops.regressors import project_conditional
+from evolabel.paper.rules.loops.rotated import rotate
 from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
-from evolabel.stages.rules.loops.antecedents import nearest, update_winner_stats
+from evolabel.stages.rules.loops.antecedents import nearest, update_moments, update_winner_stats
 from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after
 from evolabel.typing import FloatArray
+
+
+@inlined
+def update_spread(
+    slot: int, s: FloatArray, weight: float, rules: RuleArrays, settings: Settings, F: FloatArray
+) -> None:
+    """Update centre and spread of `slot` by the sample s; missing entries of s change nothing.
+
+    F are the factors of all slots, without elements where rules are not rotated.
+    """
+    if F.shape[1] > 0 and slot > 0:
+        rotate(s, weight, rules.k[slot], settings.prior_count, rules.c[slot], F[slot])
+    update_moments(slot, s, weight, rules, settings)
 
 
 @inlined

@@ -19,7 +19,7 @@ from evolabel.typing import FloatArray, IntArray
 
 
 class Knots(NamedTuple):
-    """A scaling as kernels take it; see the table on top of this module. Scores are clipped to [low, high]."""
+    """A scaling as loops take it; see the table on top of this module. Scores are clipped to [low, high]."""
 
     x: FloatArray
     z: FloatArray
