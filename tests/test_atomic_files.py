@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from evolabel._utils.atomic_files import staged, write_atomically
+from evolabel._utils.files import staged, write_atomically
 
 
 def contents(folder):

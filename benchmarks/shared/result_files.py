@@ -18,7 +18,7 @@ def read_if_any(name: str, nothing: Any) -> Any:
 
 def write(name: str, found: object, *, indent: int | None = 1) -> None:
     """Write `found` as the results of the benchmark `name`; a list has one line per entry."""
-    from evolabel._utils.atomic_files import write_atomically  # earlier commits, which are measured too, lack it
+    from evolabel._utils.files import write_atomically  # earlier commits, which are measured too, lack it
 
     lines = ",\n".join(map(json.dumps, found)) if isinstance(found, list) else ""
     text = f"[\n{lines}\n]" if lines else json.dumps(found, indent=indent)

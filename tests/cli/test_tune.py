@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import write_atomically
 from evolabel.evaluate import prequential
 from evolabel.streams import from_csv
 from evolabel.tuning import stream_score

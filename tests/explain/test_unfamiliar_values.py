@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.model.loops.ranges import first_outside, widen_ranges
+from evolabel.engine.values import first_outside, widen_ranges
 from evolabel.model.seen_ranges import batch_ranges, merged_ranges, no_ranges
 
 VALUES = st.sampled_from([-5.0, 0.0, 1.0, 2.0, 3.0, 1e9, np.nan])

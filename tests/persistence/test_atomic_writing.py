@@ -12,7 +12,7 @@ import pytest
 from safetensors import SafetensorError
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.atomic_files import staged
+from evolabel._utils.files import staged
 from evolabel.errors import EvolabelError, ModelWriteError
 
 
@@ -130,7 +130,7 @@ def test_saving_over_a_file_keeps_its_mode_and_follows_links(trained, tmp_path):
 KILLED = """
 import os, signal
 from pathlib import Path
-from evolabel._utils.atomic_files import staged, write_atomically
+from evolabel._utils.files import staged, write_atomically
 
 with staged(Path("out"), Path(".")) as stage:
     (stage / "figure").write_bytes(b"half of it")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from evolabel._utils.interrupts import deliver
+from evolabel._utils.interrupts import deliver, exclusive, uninterrupted
 from evolabel._utils.rollback import put_back_on_error
 from evolabel._utils.text import first_names
 from evolabel._utils.validation import check_function, check_number, whole_number
@@ -25,7 +25,6 @@ from evolabel.active.selection import RandomSelector, Selector, read_selector
 from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket
 from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier, OnEvent
-from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.classifier.samples import as_matrix
 from evolabel.classifier.targets import LabelMatrix, checked_labels
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError

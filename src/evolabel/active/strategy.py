@@ -20,8 +20,7 @@ from evolabel.active.query import (
 from evolabel.active.query_context import QueryContext
 from evolabel.active.scoring import priorities
 from evolabel.active.scoring.criteria import Criterion, Scorer, VarianceReduction, can_fire
-from evolabel.active.scoring.model_version import ModelVersion, WeightCache
-from evolabel.active.scoring.scored_rows import RowsAhead, ScoredRows, ScoringContext
+from evolabel.active.scoring.scored_rows import ModelVersion, RowsAhead, ScoredRows, ScoringContext, WeightCache
 from evolabel.active.scoring.second_moments import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket

@@ -4,10 +4,10 @@ from collections.abc import Hashable
 from typing import Any
 
 from evolabel._utils import optional
+from evolabel._utils.interrupts import exclusive, uninterrupted
 from evolabel._utils.validation import check_number
 from evolabel.adapters.dictionaries import ClassColumns, LabelColumns, Values
 from evolabel.adapters.dictionary_model import DictionaryModel
-from evolabel.classifier.safe_calls import exclusive, uninterrupted
 from evolabel.stages.drift.alarm import DriftAlarm
 
 base = optional.load("river.base", "river", "the river adapter")

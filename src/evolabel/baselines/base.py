@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from evolabel._utils.interrupts import unchanged_on_error
 from evolabel.baselines.label_counts import LabelCounts
-from evolabel.classifier.safe_calls import unchanged_on_error
 from evolabel.classifier.samples import note_empty, read_unchecked, rows_without_features
 from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.core.rows import Batch

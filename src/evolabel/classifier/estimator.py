@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard, Ty
 
 import numpy as np
 
-from evolabel._utils.interrupts import held
+from evolabel._utils.interrupts import exclusive, held, unchanged_on_error, uninterrupted
 from evolabel._utils.lazy import deferred
 from evolabel._utils.validation import check_function, check_number
 from evolabel.classifier.inner import ClassifierInner
-from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
 from evolabel.classifier.samples import (
     as_array,
     as_one_row,

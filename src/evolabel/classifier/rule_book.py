@@ -6,8 +6,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from evolabel._utils.interrupts import exclusive, unchanged_on_error, uninterrupted
 from evolabel.classifier.inner import Classifier
-from evolabel.classifier.safe_calls import exclusive, unchanged_on_error, uninterrupted
 from evolabel.core.events import Event
 from evolabel.errors import DataError
 from evolabel.model.stream_model import StreamModel

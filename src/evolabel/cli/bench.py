@@ -8,7 +8,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import write_atomically
 from evolabel.cli import output
 from evolabel.cli.learners import Factory, chosen_learners
 from evolabel.cli.overwriting import Force, check_overwriting

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import write_atomically
 from evolabel.cli.model import load_model, samples_for
 from evolabel.cli.output import check_folder, print_message
 from evolabel.cli.overwriting import Force, check_overwriting

@@ -14,7 +14,7 @@ from rich.text import Text
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import write_atomically
 from evolabel._utils.table_lines import csv_line
 from evolabel._utils.text import one_line
 from evolabel.cli.classes import ClassLearner, classes_of

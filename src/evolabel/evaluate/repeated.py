@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from evolabel._utils.atomic_files import write_atomically
-from evolabel._utils.paths import as_path
+from evolabel._utils.files import as_path, write_atomically
 from evolabel.core.events import Event
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.evaluate.formats import nan_to_none

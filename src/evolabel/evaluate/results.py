@@ -12,8 +12,7 @@ from zlib import error as ZlibError
 
 import numpy as np
 
-from evolabel._utils.atomic_files import write_atomically
-from evolabel._utils.paths import as_path
+from evolabel._utils.files import as_path, write_atomically
 from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import RESULT_FORMATS, Backend, Document, nan_to_none, none_to_nan, to_frame
 from evolabel.evaluate.label_statistics import LabelStatistics, scores_from_values

@@ -6,7 +6,7 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.engine.compile import direct
-from evolabel.model.loops.ranges import first_outside
+from evolabel.engine.values import first_outside
 from evolabel.model.protocols import Model
 from evolabel.streams.tabular.column_coding import ColumnCoding, Unseen
 from evolabel.streams.tabular.time_columns import time_feature_names

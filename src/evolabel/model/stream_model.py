@@ -18,11 +18,10 @@ from evolabel.core.options import Options
 from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch, Rows, misfit
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.engine.compile import direct
-from evolabel.engine.values import count_answers, first_bad_sample
+from evolabel.engine.values import count_answers, first_bad_sample, widen_ranges
 from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
-from evolabel.model.loops.ranges import widen_ranges
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import SEEN_ARRAYS, SeenArrays

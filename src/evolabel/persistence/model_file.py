@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from evolabel import __version__
-from evolabel._utils.atomic_files import is_special, name_in_errors, resolve_link, staged, write_atomically
+from evolabel._utils.files import as_path, is_special, name_in_errors, resolve_link, staged, write_atomically
 from evolabel._utils.json_text import parse_json
-from evolabel._utils.paths import as_path
 from evolabel.errors import DataError, ModelFileError, ModelWriteError
 from evolabel.persistence.schemas import SCHEMA, bring_to_present, check_schema, remedy
 from evolabel.typing import Arrays

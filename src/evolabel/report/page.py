@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evolabel import __version__
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import as_path, write_atomically
 from evolabel._utils.optional import load
-from evolabel._utils.paths import as_path
 from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.atomic_files import name_in_errors, write_atomically
+from evolabel._utils.files import as_path, name_in_errors, write_atomically
 from evolabel._utils.json_text import parse_json
-from evolabel._utils.paths import as_path
 from evolabel.errors import CheckpointError
 from evolabel.typing import FloatArray
 

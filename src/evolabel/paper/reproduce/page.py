@@ -5,7 +5,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import write_atomically
 from evolabel._utils.optional import load
 from evolabel.paper.reproduce import tables
 from evolabel.paper.reproduce.claims import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict, verdicts

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import write_atomically
 from evolabel._utils.json_text import parse_json
 from evolabel.errors import EvolabelError, FileFormatError
 from evolabel.paper.reproduce.methods import Profile

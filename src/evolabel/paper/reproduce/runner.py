@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from joblib import delayed
 
 from evolabel import __version__
-from evolabel._utils.atomic_files import write_atomically
+from evolabel._utils.files import write_atomically
 from evolabel._utils.json_text import parse_json
 from evolabel.paper.reproduce.experiments import PAPER_SETS, Experiment
 from evolabel.paper.reproduce.methods import METHODS, PROFILES

@@ -8,7 +8,7 @@ from evolabel.paper.rules.loops.answer import (
     paper_variance_block,
     paper_variance_rows,
 )
-from evolabel.stages.rules.row_loops import RowLoops
+from evolabel.stages.rules.rule_state import RowLoops
 
 
 class PaperRowLoops(RowLoops):

@@ -3,7 +3,7 @@
 `stages.rules.arrays` has the table of the arrays: which are exact statistics, and which are derived.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +15,63 @@ from evolabel.engine.packed_state import pack
 from evolabel.stages.rules import inverses
 from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, State, Workspace, workspace
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.loops.answer import distance_rows
-from evolabel.stages.rules.loops.answer_block import form_weights
+from evolabel.stages.rules.loops.answer import add_moment_rows, answer_rows, distance_rows, variance_rows
+from evolabel.stages.rules.loops.answer_block import answer_block, form_weights, variance_block
 from evolabel.stages.rules.loops.antecedents import novelty_bounds
-from evolabel.stages.rules.row_loops import RowLoops
 from evolabel.stages.rules.shapes import RuleShape
 from evolabel.stages.rules.slots import PER_SLOT
-from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
+
+MomentArrays = tuple[FloatArray, FloatArray, IntArray]
+"""M, pending_M and n_pending of `stages.rules.loops.answer`."""
+
+Scratch = tuple[FloatArray, FloatArray, IntArray]
+"""R, F and `rows` of `stages.rules.loops.answer_block`."""
+
+Found = tuple[FloatArray, FloatArray, FloatArray]
+"""`out`, psi and D of `stages.rules.loops.answer`."""
+
+Terms = tuple[FloatArray, FloatArray, FloatArray]
+"""q, s and t of `stages.rules.loops.answer`."""
+
+
+class RowLoops:
+    """The loops for the packed `state` of a rule base of `n_features`, one or more arguments; rows are scaled."""
+
+    _answer_rows: Callable[..., None] = staticmethod(direct(answer_rows))
+    _answer_block: Callable[..., None] = staticmethod(direct(answer_block))
+    _variance_rows: Callable[..., None] = staticmethod(direct(variance_rows))
+    _variance_block: Callable[..., None] = staticmethod(direct(variance_block))
+    _add_moment_rows: Callable[..., None] = staticmethod(direct(add_moment_rows))
+
+    def __init__(self, n_features: int, *state: Any) -> None:
+        self.state = state
+        self.n_features = n_features
+
+    def answer_rows(self, Z: FloatArray, W: FloatArray, moments: MomentArrays, found: Found, terms: Terms) -> None:
+        """Fill `found` and `terms` for the rows `Z`, row by row, as the loop of this name does."""
+        V = np.empty((len(Z), self.n_features + 1))
+        self._answer_rows(*self.state, Z, W, (*moments,), found, (*terms,), V)
+
+    def answer_block(self, Z: FloatArray, psi: FloatArray, W: FloatArray, scratch: Scratch, out: FloatArray) -> None:
+        """Fill `out` for the rows `Z` as the loop of this name does; `scratch` is its R, F and `rows`."""
+        self._answer_block(*self.state, Z, psi, W, scratch, out)
+
+    def variance_rows(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
+        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, row by row."""
+        self._variance_rows(*self.state, Z, psi, (*moments,), (*terms,))
+
+    def variance_block(self, Z: FloatArray, psi: FloatArray, moments: MomentArrays, terms: Terms) -> None:
+        """Fill `terms`, which must be zeros, for rows `Z` of memberships `psi`, all rows of a rule at once."""
+        n, q = len(Z), self.n_features + 1
+        R, U = np.empty((2, n, q))
+        scratch = np.empty((q, q)), R, U, np.empty(n, np.int64)
+        self._variance_block(*self.state, Z, psi, (*moments,), scratch, (*terms,))
+
+    def add_moments(self, Z: FloatArray, psi: FloatArray, weight: float, moments: MomentArrays) -> None:
+        """Add the rows `Z` of memberships `psi`, each of this `weight`, to the second `moments` of all slots."""
+        self._add_moment_rows(*self.state, Z, psi, weight, (*moments,))
+
 
 _distance_rows, _form_weights, _novelty_bounds = direct(distance_rows), direct(form_weights), direct(novelty_bounds)
 

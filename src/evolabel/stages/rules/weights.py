@@ -27,7 +27,7 @@ NO_TERMS = np.empty((0, 0))
 
 
 class Moments(NamedTuple):
-    """Second moments of slots 0..C, as `stages.rules.loops.second_moments` takes them."""
+    """Second moments of slots 0..C, as `stages.rules.loops.answer` takes them."""
 
     M: Annotated[FloatArray, array("slot", "regressor", "regressor")]
     """Sums of psi r r' over the rows of the stream, lower triangle, without those that are pending."""

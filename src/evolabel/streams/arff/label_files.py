@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from evolabel._utils.paths import as_path
+from evolabel._utils.files import as_path
 from evolabel.errors import DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.header import Header
 from evolabel.streams.reading import bare_name

@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 
-from evolabel._utils.paths import as_path
+from evolabel._utils.files import as_path
 from evolabel._utils.validation import check_number
 from evolabel.errors import FileFormatError, ParameterError
 from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader, label_reader, read_data

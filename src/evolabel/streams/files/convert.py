@@ -12,9 +12,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from evolabel._utils import optional
-from evolabel._utils.atomic_files import resolve_link, staged
+from evolabel._utils.files import as_path, resolve_link, staged
 from evolabel._utils.json_text import parse_json
-from evolabel._utils.paths import as_path
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evolabel._utils.files import as_path
 from evolabel._utils.notes import note
-from evolabel._utils.paths import as_path
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
 from evolabel.streams.dataset import Dataset

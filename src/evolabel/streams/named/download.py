@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from evolabel._utils.atomic_files import staged
+from evolabel._utils.files import staged
 from evolabel._utils.folders import user_cache_folder
 from evolabel.errors import DatasetNotFoundError, FileFormatError
 from evolabel.streams.named.catalogue import DataFile, Entry

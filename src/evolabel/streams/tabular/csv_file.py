@@ -7,7 +7,7 @@ from itertools import chain
 from os import PathLike
 from pathlib import Path
 
-from evolabel._utils.paths import as_path
+from evolabel._utils.files import as_path
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, FileFormatError
 from evolabel.streams.arff.label_files import read_label_names

@@ -16,13 +16,13 @@ from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.answer import (
     add_active,
     add_global_outputs,
+    add_moment,
     copy_distances,
     copy_memberships,
     variance_terms,
 )
 from evolabel.stages.rules.loops.answer_block import add_block, block_terms
 from evolabel.stages.rules.loops.consequents import fill_regressor
-from evolabel.stages.rules.loops.second_moments import add_moment
 from evolabel.stages.scaling.loops.scale import Knots, scale_rows
 from evolabel.typing import FloatArray, IntArray
 

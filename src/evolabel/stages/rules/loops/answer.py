@@ -9,8 +9,16 @@
 | out    | (n, K)      | outputs, eq. (2)                                                               |
 | q      | (n, C)      | r'u with u = P_i r: variance of the rule's output, in units of the noise       |
 | s      | (n, C)      | u'u                                                                            |
-| t      | (n, C)      | u'M_i u; M, pending_M and n_pending as in `stages.rules.loops.second_moments`             |
+| t      | (n, C)      | u'M_i u, with the second moments M of rows of the stream, labelled or not      |
 | V      | (n, q)      | scratch: sum of psi_i gamma D u, multiplied by the global weights at the end   |
+
+Second moments of slots 0..C:
+
+| symbol    | array       | meaning                                                          |
+|-----------|-------------|------------------------------------------------------------------|
+| M         | (1+C, q, q) | sum of psi r r', lower triangle, without the rows in `pending_M` |
+| pending_M | (1+C, B, q) | rows h = sqrt(psi) r whose h h' is not yet added to M            |
+| n_pending | (1+C,)      | number of rows in `pending_M`                                    |
 
 In shapes, q is the length of a regressor; in gamma D, D is the diagonal matrix of `stages.rules.arrays.Settings`.
 
@@ -19,19 +27,60 @@ Rows are answered rule by rule, so that the matrices of a rule stay in the proce
 answered. Many rows that have formed weights are answered faster by `loops.answer_block`, with the same bits.
 """
 
+import numpy as np
+
 from evolabel.engine.compile import inner, kernel
-from evolabel.engine.symmetric import add_product, dot
+from evolabel.engine.symmetric import add_outer_products, add_product, dot, symmetric_form
 from evolabel.stages.rules.arrays import RULES, RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.antecedents import distances, rule_memberships
 from evolabel.stages.rules.loops.consequents import (
     add_global_output,
     add_rule_output,
     fill_products,
+    fill_regressor,
     fill_regressors,
     project,
 )
-from evolabel.stages.rules.loops.second_moments import quadratic_form
 from evolabel.typing import FloatArray, IntArray
+
+
+@inner
+def quadratic_form(M: FloatArray, pending: FloatArray, b: int, u: FloatArray) -> float:
+    """Return u'M u, the first b `pending` rows included."""
+    total = symmetric_form(M, u)
+    for k in range(b):
+        part = dot(pending[k], u)
+        total += part * part
+    return total
+
+
+@inner
+def add_moment(slot: int, r: FloatArray, weight: float, moments: tuple[FloatArray, FloatArray, IntArray]) -> None:
+    """Add weight r r' to M of `slot` in `moments`, in blocks."""
+    M, pending_M, n_pending = moments
+    b, root = n_pending[slot], np.sqrt(weight)
+    for j in range(r.shape[0]):
+        pending_M[slot, b, j] = root * r[j]
+    n_pending[slot] = b + 1
+    if b + 1 == pending_M.shape[1]:
+        add_outer_products(M[slot], pending_M[slot], b + 1, 1.0)
+        n_pending[slot] = 0
+
+
+@kernel
+def add_moment_rows(
+    state: State, Z: FloatArray, psi: FloatArray, weight: float, moments: tuple[FloatArray, FloatArray, IntArray]
+) -> None:
+    """Add all rows Z to M of the active rules and of the whole stream, with `weight` times psi."""
+    rules, work = state.rules, state.work
+    for i in range(Z.shape[0]):
+        fill_regressor(Z[i], rules.c[0], work.r[0])
+        add_moment(0, work.r[0], weight, moments)
+        for a in range(psi.shape[1]):
+            if psi[i, a] > 0.0:
+                work.active[0] = a + 1
+                fill_regressors(Z[i], 1, rules, work, work.r)
+                add_moment(a + 1, work.r[0], weight * psi[i, a], moments)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all: readers see the old file or the new one, never a part."""
+"""Paths as users give them, and files that are written completely or not at all: readers never see a part of one."""
 
 import errno
 import os
@@ -10,7 +10,26 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike, fsencode
 from pathlib import Path
+
+from evolabel.errors import ParameterError
+
+_LONGEST_NAME = 255  # bytes
+
+
+def as_path(path: str | PathLike[str]) -> Path:
+    """Return `path` as a `Path`; ParameterError if no file can be called so: a NUL character, or a name too long."""
+    found = Path(path)
+    if "\0" in str(found):
+        raise ParameterError(f"the path {str(found)!r} has a NUL character, which no file name may have; leave it out")
+    if too_long := [name for name in found.parts if len(fsencode(name)) > _LONGEST_NAME]:
+        raise ParameterError(
+            f"the name {too_long[0][:20]!r}... in the path has {len(fsencode(too_long[0]))} bytes, a file may have "
+            f"{_LONGEST_NAME}; use a shorter one"
+        )
+    return found
+
 
 _PART = re.compile(r"\..*\.(?P<pid>\d+)-(?P<host>[0-9a-f]{8})-[0-9a-f]{16}\.part", re.DOTALL)
 
