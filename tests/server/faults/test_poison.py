@@ -82,7 +82,7 @@ def test_an_answer_that_cannot_be_learned_is_given_up_and_kept(sqlite, start, mo
             raise RuntimeError("no convergence")
         return outcome
 
-    monkeypatch.setitem(state.ProjectState._verbs, "close", failing)
+    monkeypatch.setitem(state.ProjectState._by_kind, "close", failing)
     results = [post(client, s).json()["results"][0] for s, _ in samples(12)]
     number = next(r["number"] for r in results if r["question"])
     response = client.put(f"/api/v1/projects/pumps/questions/{number}/answer", json={"answers": {"leak": True}})

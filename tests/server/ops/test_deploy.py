@@ -73,6 +73,7 @@ USED = """
 import tempfile, threading
 from evolabel.server.ops.demo import SLUG, Demo
 from evolabel.server.project.service import Service
+from evolabel.server.project.values import read_cells
 from evolabel.server.log.engines import read_url
 with tempfile.TemporaryDirectory() as folder:
     service = Service(read_url(f"sqlite:///{folder}/used.db"))
@@ -83,7 +84,8 @@ with tempfile.TemporaryDirectory() as folder:
     while worker.head.seq < 400:
         pause.wait(0.05)
     demo.stop()
-    worker.call(lambda batch: batch.state.explain(batch.state.cells({"pressure": 5.0, "pump": "P-01"}), 3))
+    sample = {"pressure": 5.0, "pump": "P-01"}
+    worker.call(lambda batch: batch.state.explain(read_cells(batch.state.features, sample), 3))
     service.stop()
 """
 

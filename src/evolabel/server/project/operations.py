@@ -11,6 +11,7 @@ from evolabel.server.project.batch import Origin, RecordBatch, TornError, result
 from evolabel.server.project.questions import Closing, OpenQuestion, closing, is_answered
 from evolabel.server.project.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.project.state import Facts, ProjectState
+from evolabel.server.project.values import read_answers, read_cells
 
 SERVICE = Origin()
 """Origin of what the service does by itself."""
@@ -62,7 +63,7 @@ def send_samples(batch: RecordBatch, samples: Sequence[Facts], origin: Origin) -
 
 def predict_samples(batch: RecordBatch, samples: Sequence[Facts]) -> Facts:
     """Return the prediction for each of `samples` by the model in the `batch`; nothing is counted or logged."""
-    return {"results": [batch.state.predict(batch.state.cells(sample["x"]))[0] for sample in samples]}
+    return {"results": [batch.state.predict(read_cells(batch.state.features, sample["x"]))[0] for sample in samples]}
 
 
 def give_answer(batch: RecordBatch, number: int, answers: Facts, origin: Origin, **extra: Any) -> Facts:
@@ -72,7 +73,7 @@ def give_answer(batch: RecordBatch, number: int, answers: Facts, origin: Origin,
 
     The same answers again change nothing. To a question that is closed they are kept as a correction.
     """
-    given = batch.state.read_labels(answers)
+    given = read_answers(batch.state.labels, answers)
     if all(value is None for value in given.values()):
         return refuse(batch, number, "unsure of every label", origin)
     return _respond(batch, number, "answer", {"answers": given, **_given(extra)}, origin)
@@ -97,7 +98,7 @@ def withdraw(batch: RecordBatch, number: int, origin: Origin) -> Facts:
 
 def late_labels(batch: RecordBatch, number: int, labels: Facts, origin: Origin) -> Facts:
     """Learn in the `batch` `labels` of sample `number` that `origin` sends later; ConflictError if others came."""
-    given = {name: value for name, value in batch.state.read_labels(labels).items() if value is not None}
+    given = {name: value for name, value in read_answers(batch.state.labels, labels).items() if value is not None}
     if not given:
         raise DataError("no label is given; send true or false for at least one")
     record = batch.sample(number)
@@ -122,7 +123,7 @@ def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origi
     if record is None:
         raise UnknownError(f"there is no sample {number}; send it first")
     person, sent = origin.actor_id or 0, stored_payload(record).get("y") or {}
-    given = dict.fromkeys(sent) if answers is None else batch.state.read_labels(answers)
+    given = dict.fromkeys(sent) if answers is None else read_answers(batch.state.labels, answers)
     before = batch.last_response(number, person)
     former = sent if before is None else before.entry.payload.get("answers")
     if former == given:
@@ -238,11 +239,11 @@ def _keep_others(batch: RecordBatch, question: OpenQuestion, taught: list[int]) 
 def _sample_payload(batch: RecordBatch, sample: Facts, place: int) -> Facts:
     """Return the payload of one `sample`, the `place`-th of its request; DataError names the place."""
     try:
-        cells = batch.state.cells(sample["x"])
+        cells = read_cells(batch.state.features, sample["x"])
         source = sample.get("source") or _source_of(batch.state, cells)
         payload = {"x": cells, **_given({"id": sample.get("id"), "at": sample.get("at"), "source": source})}
         if sample.get("y") is not None:
-            payload["y"] = batch.state.read_labels(sample["y"])
+            payload["y"] = read_answers(batch.state.labels, sample["y"])
     except DataError as error:
         raise PlacedError(f"/samples/{place}", str(error)) from None
     return payload

@@ -16,6 +16,7 @@ from evolabel.server.project.operations import ConflictError, UnknownError
 from evolabel.server.project.questions import Answers, OpenQuestion, needs_another
 from evolabel.server.project.settings import Feature
 from evolabel.server.project.state import Facts, ProjectState
+from evolabel.server.project.values import read_answers
 
 WAITING = ("open", "taken", "partly")
 """Statuses of questions that are not closed."""
@@ -101,7 +102,7 @@ def checked_draft(batch: RecordBatch, number: int, answers: Facts) -> Answers:
     """Return the `answers` of a draft to question `number` in the `batch`; ConflictError if it is closed."""
     if number not in batch.state.open:
         raise _is_closed(number)
-    return batch.state.read_labels(answers) if answers else {}
+    return read_answers(batch.state.labels, answers) if answers else {}
 
 
 def next_question(batch: RecordBatch, leases: Leases, person: int, skipped: Collection[int]) -> Facts | None:

@@ -1,6 +1,5 @@
 """Settings of a project, its features with their values, and its labels, as a request or a record holds them."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -8,8 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from evolabel._utils.text import first_names
-from evolabel.engine.values import MAX_VALUE
-from evolabel.errors import DataError, ParameterError
+from evolabel.errors import ParameterError
 
 _MEGABYTE = 1_000_000
 _MEBIBYTE = 1024 * 1024
@@ -218,29 +216,3 @@ def count_unseen(features: Sequence[Feature], samples: Iterable[Sequence[object]
         for place, feature in texts
         if cells[place] is not None and cells[place] not in feature.choices
     )
-
-
-def are_plain_numbers(values: Sequence[object]) -> bool:
-    """Return whether all `values` are floats that `read_cell` returns as they are, for features of numbers."""
-    return {*map(type, values)} == {float} and all(map(MAX_VALUE.__ge__, map(abs, values)))  # type: ignore[arg-type]
-
-
-def read_cell(feature: Feature, value: object) -> float | str | None:
-    """Return `value` as a number, a text or None for `feature`; DataError for anything else."""
-    if type(value) is float and feature.kind == "number" and abs(value) <= MAX_VALUE:
-        return value  # most values, so they come first
-    if value is None:
-        return None
-    if feature.kind == "text":
-        if not isinstance(value, str):
-            raise DataError(f"{feature.name!r} is {value!r}; it must be a text or null")
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"{feature.name!r} is {value!r}; it must be a number or null")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not abs(number) <= MAX_VALUE:
-        raise DataError(f"{feature.name!r} is {number:g}; it must be a number of at most {MAX_VALUE:g}, or null")
-    return number

@@ -4,18 +4,13 @@
 after the other, give the same bits again. This file and `rule_acts`, which it uses, alone change the learner.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.text import first_names
 from evolabel.active import ActiveLearner, Query
-from evolabel.errors import DataError
 from evolabel.explain.prediction import Explanation
 from evolabel.server.log.canonical import canonical, digest
 from evolabel.server.log.times import HOUR
@@ -31,8 +26,8 @@ from evolabel.server.project.learner_changes import (
     undo_on,
 )
 from evolabel.server.project.questions import Answers, OpenQuestion, Response, answers_needed, held_back, judged_answers
-from evolabel.server.project.settings import Feature, Label, ProjectSettings, are_plain_numbers, read_cell
-from evolabel.streams.tabular.column_coding import Encoded
+from evolabel.server.project.settings import Feature, Label, ProjectSettings
+from evolabel.server.project.values import encoded, labels_row
 from evolabel.typing import IntArray
 
 Facts = dict[str, Any]
@@ -67,7 +62,6 @@ class ProjectState:
         """Rows with labels that wait for a fit."""
         self.prepared: EvolvingFuzzyClassifier | None = None
         """A classifier fitted to the history, so that the record of the fit need not compute it."""
-        self._has_texts = any(feature.choices for feature in features)
 
     @classmethod
     def created(cls, payload: Facts) -> "ProjectState":
@@ -128,35 +122,6 @@ class ProjectState:
         """Return a checksum of the learner and of all else: two states with the same one go on in the same way."""
         return digest(self.learner.checksum() + canonical(self.facts())).hex()
 
-    def cells(self, x: object) -> list[float | str | None]:
-        """Return the values of a sample in the order of the features; DataError names the first that cannot be used.
-
-        `x` is a list of values, or a dictionary by name in which missing features are left out or null.
-        """
-        if isinstance(x, dict):
-            names = [feature.name for feature in self.features]
-            if unknown := [str(name) for name in x if name not in names]:
-                raise DataError(f"there is no feature {unknown[0]!r}; the features are {first_names(names)}")
-            x = [x.get(name) for name in names]
-        if not isinstance(x, list) or len(x) != len(self.features):
-            found = f"{len(x)} values" if isinstance(x, list) else type(x).__name__
-            raise DataError(f"x must have {len(self.features)} values or be an object of values by name, got {found}")
-        if not self._has_texts and are_plain_numbers(x):
-            return list(x)  # most samples
-        return [read_cell(feature, value) for feature, value in zip(self.features, x, strict=True)]
-
-    def read_labels(self, answers: object) -> Answers:
-        """Return `answers` as 1, 0 or None by the name of the label; DataError for unknown names and other values."""
-        if not isinstance(answers, dict) or not answers:
-            raise DataError(f"labels must be an object such as {{{self.asked_names[0]!r}: true}}, got {answers!r}")
-        known = set(self.label_names)
-        for name, value in answers.items():
-            if name not in known:
-                raise DataError(f"there is no label {name!r}; the labels are {first_names(self.asked_names)}")
-            if value is not None and value not in (0, 1):
-                raise DataError(f"{name!r} is {value!r}; it must be true, false or null")
-        return {name: None if value is None else int(value) for name, value in answers.items()}
-
     # ------------------------------------------------------------------ records
 
     def apply(self, kind: str, payload: Facts, at: int, decided: Facts | None = None) -> Facts:
@@ -175,7 +140,7 @@ class ProjectState:
         elif kind == "sample":
             outcome = self._sample(payload, at, decided)
         else:
-            outcome = self._verbs[kind](self, payload, at)
+            outcome = self._by_kind[kind](self, payload, at)
         if events := events_since(self.learner, before):
             outcome["events"] = events
         if self.history and has_learned(self.learner):
@@ -184,12 +149,12 @@ class ProjectState:
 
     def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:
         """Return the features and the labels of the rows in the history, NaN where they are missing."""
-        X = [self._encoded(row["x"])[0].rows[0].tolist() for row in self.history]
-        return X, [self._row(row["y"]) for row in self.history]
+        X = [encoded(self.features, row["x"])[0].rows[0].tolist() for row in self.history]
+        return X, [labels_row(self.labels, row["y"]) for row in self.history]
 
     def predict(self, cells: list[float | str | None]) -> tuple[Facts, Query]:
         """Return the answer for a sample of these `cells`, and its query; changes nothing."""
-        x, unseen = self._encoded(cells)
+        x, unseen = encoded(self.features, cells)
         query = self.learner.query(x)
         names, on = self.label_names, self.learner.classifier.thresholds_ <= query.prediction
         shares = query.probabilities  # known if labels are asked for, or there is no feature
@@ -207,14 +172,14 @@ class ProjectState:
 
     def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
         """Return the labels that are predicted for `samples`, given by their cells, as 0 and 1, (n, K)."""
-        return self.learner.predict([self._encoded(cells)[0] for cells in samples])
+        return self.learner.predict([encoded(self.features, cells)[0] for cells in samples])
 
     def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
         """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
 
         StateError while there are no rules.
         """
-        return self.learner.explain(self._encoded(cells)[0], turns=turns)
+        return self.learner.explain(encoded(self.features, cells)[0], turns=turns)
 
     def _sample(self, payload: Facts, at: int, decided: Facts | None) -> Facts:
         """Count a sample with the question that the outcome `decided` has, or else with that of this model.
@@ -265,10 +230,10 @@ class ProjectState:
     def _learn_given(self, query: Query, payload: Facts, *, is_paid: bool) -> None:
         """Count and learn a sample whose labels came with it: an answer if its question `is_paid` or it has none."""
         if is_paid or not query.asked:
-            self.learner.update(query, self._row(payload["y"]))
+            self.learner.update(query, labels_row(self.labels, payload["y"]))
             return
         self.learner.skip(query)
-        self.learner.learn(self._encoded(payload["x"])[0], self._row(payload["y"]))
+        self.learner.learn(encoded(self.features, payload["x"])[0], labels_row(self.labels, payload["y"]))
 
     def _open(self, query: Query, asked: list[str], predicted: list[str], at: int) -> None:
         """Keep the question of `query` about the labels `asked`; the model has `predicted` some labels."""
@@ -304,17 +269,18 @@ class ProjectState:
         query = self.learner.pending[question.pending]
         taught = [row for row in rows if any(y is not None for y in row.values())]
         names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
-        self.learner.update(query, [self._row(row) for row in taught] if taught else None, names if taught else None)
+        y = [labels_row(self.labels, row) for row in taught]
+        self.learner.update(query, y or None, names or None)
         return {"taught": len(taught), **judged_answers(question.said, taught)}
 
     def _late_labels(self, payload: Facts, at: int) -> Facts:
         y, question = payload["y"], self.open.pop(payload["number"], None)
         outcome: Facts = {"learned": len(y)}
         if question is not None:
-            self.learner.update(self.learner.pending[question.pending], self._row(y))
+            self.learner.update(self.learner.pending[question.pending], labels_row(self.labels, y))
             outcome |= {"closes": True, **judged_answers(question.said, [y])}
         else:
-            self.learner.learn(self._encoded(payload["x"])[0], self._row(y))
+            self.learner.learn(encoded(self.features, payload["x"])[0], labels_row(self.labels, y))
         return outcome
 
     def _settings(self, payload: Facts, at: int) -> Facts:
@@ -355,7 +321,7 @@ class ProjectState:
         self.learner.annotators.set_weight(payload["annotator"], payload["weight"])
         return {}
 
-    _verbs: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
+    _by_kind: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         **dict.fromkeys(("epoch.started", "library.changed", "rebuild.failed", "fit.failed", "undo.failed"), _epoch),
         "redacted": lambda state, payload, at: {},
         "answer": _answer,
@@ -371,26 +337,6 @@ class ProjectState:
         "paused": _pause,
         "resumed": _resume,
     }
-
-    # ------------------------------------------------------------------ values
-
-    def _encoded(self, cells: list[float | str | None]) -> tuple[Encoded, dict[str, str]]:
-        """Return the features of a sample, and by feature a sentence for a text that is none of the choices."""
-        unseen = dict[str, str]()
-        if self._has_texts:
-            values = list[float | str | None]()
-            for feature, value in zip(self.features, cells, strict=True):
-                choices = feature.choices
-                values += [value] if not choices else [None if value is None else value == c for c in choices]
-                if choices and value is not None and value not in choices:
-                    unseen[feature.name] = f"{feature.name} = {value} is none of its choices"
-            cells = values
-        return Encoded(np.array([cells], dtype=np.float64), []), unseen
-
-    def _row(self, answers: Answers) -> list[float]:
-        """Return `answers` in the order of the labels, NaN for those not answered."""
-        given = (answers.get(name) for name in self.label_names)
-        return [math.nan if value is None else float(value) for value in given]
 
 
 def _labels_asked(outcome: Facts) -> list[str]:

@@ -20,6 +20,7 @@ from evolabel.server.project.learner_changes import (
 from evolabel.server.project.operations import ConflictError, PlacedError, check_same_body
 from evolabel.server.project.replay import versions
 from evolabel.server.project.state import Facts, ProjectState
+from evolabel.server.project.values import read_answers, read_cells
 
 MOST_HISTORY = 100_000  # rows; they are kept in memory until the fit
 _LEAST_ROWS = 10
@@ -54,9 +55,10 @@ def add_history(batch: RecordBatch, rows: Sequence[Facts], origin: Origin) -> Fa
     read = []
     for place, row in enumerate(rows):
         try:
-            read.append({"x": batch.state.cells(row["x"]), "y": batch.state.read_labels(row["y"])})
+            x, y = read_cells(batch.state.features, row["x"]), read_answers(batch.state.labels, row["y"])
         except DataError as error:
             raise PlacedError(f"/rows/{place}", str(error)) from None
+        read.append({"x": x, "y": y})
     return batch.record("history", {"rows": read}, origin)
 
 

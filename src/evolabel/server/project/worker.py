@@ -22,7 +22,7 @@ from evolabel.server.log import derive, disk
 from evolabel.server.log.canonical import canonical
 from evolabel.server.log.projects import Project, next_epoch
 from evolabel.server.log.records import Head, NewRecord, Record, store_blob
-from evolabel.server.log.snapshots import ACT, failures_of, store_failure
+from evolabel.server.log.snapshots import ACT
 from evolabel.server.log.times import SECOND
 from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, crash_point, reading
 from evolabel.server.people.people import names_of
@@ -30,6 +30,7 @@ from evolabel.server.project.batch import RecordBatch, TornError
 from evolabel.server.project.copies import SnapshotWriter, StateView
 from evolabel.server.project.counters import Metrics, WorkerCounters
 from evolabel.server.project.effects import Effects
+from evolabel.server.project.failures import BrokenError, Failures
 from evolabel.server.project.feed import Feed
 from evolabel.server.project.jobs import (
     BusyError,
@@ -52,7 +53,6 @@ from evolabel.server.project.state import ProjectState
 _IDLE_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
 _BUSY_JOBS = 8  # that wait while effects of answers are left out
-_MOST_TRIES = 2  # of a request on which the learner fails
 
 logger = logging.getLogger("evolabel.server")
 
@@ -89,7 +89,6 @@ class Worker:
         self.state: ProjectState | None = None
         self.replayed = 0
         self.refusal = ""  # why the project cannot be served, if it cannot
-        self.failures: dict[bytes, int] = {}
         self.leases = Leases()
         self.counters = WorkerCounters(metrics or Metrics(), project.slug)
         self.feed = Feed()
@@ -99,12 +98,12 @@ class Worker:
         self._reader = reader
         self._clock = clock or _now
         self._last_at = 0
+        self._failures = Failures(project, writer, self._clock, canonical(versions()))
         self._term = 0
         self._names: dict[int, str] = {}
         self._limits = limits
         self._queue = JobQueue(limits.queue)
         self._snapshots = SnapshotWriter(project.id, writer)
-        self._version = canonical(versions())
         self._thread = threading.Thread(target=self._run, name=f"worker-{project.slug}", daemon=True)
 
     # ------------------------------------------------------------------ from other threads
@@ -229,9 +228,9 @@ class Worker:
                     results = self._apply(batch, jobs)
                 self.counters.add_batch(time.perf_counter() - begin)
                 break
-            except _BrokenError as broken:
+            except BrokenError as broken:
                 self.state = None
-                self._count_failure(broken)
+                self._failures.add(broken)
                 jobs = [job for job in jobs if job is not broken.job]
                 self._recover()
         records = self._commit(batch.entries, batch.files)
@@ -264,7 +263,7 @@ class Worker:
                 raise
             except Exception as error:
                 if isinstance(error, TornError) or len(batch.entries) > recorded:
-                    raise _BrokenError(str(error), job.body_hash, job) from error
+                    raise BrokenError(str(error), job.body_hash, job) from error
                 results.append(error)
         self._close_due(batch)
         crash_point("after_apply")
@@ -280,13 +279,13 @@ class Worker:
         if not answered <= self._names.keys():
             self._read_names()
         try:
-            close_due(batch, self._names, self.failures)
+            close_due(batch, self._names, self._failures.counts)
         except UnclosedError as error:
-            raise _BrokenError(str(error), close_key(error.number)) from error
+            raise BrokenError(str(error), close_key(error.number)) from error
 
     def _result(self, batch: RecordBatch, job: Job) -> Any:
         """Return what the operation of `job` returns; CannotApplyError if its body has failed twice before."""
-        if job.body_hash is not None and self.failures.get(job.body_hash, 0) >= _MOST_TRIES:
+        if self._failures.are_final(job.body_hash):
             raise cannot_apply()
         return job.operation(batch)
 
@@ -331,7 +330,7 @@ class Worker:
         with reading(self._reader) as connection:
             last_start = find_last_start(connection, self.project.id)
             restored = restore(connection, self.project.id, self.head.epoch, self._check_beginning)
-            self.failures = failures_of(connection, self.project.id, self._version) | self.failures
+            self._failures.read(connection)
             self.leases.restore(read_leases(connection, self.project.id))
         self._read_names()
         self.head, self._snapshots.seq, self.replayed = restored.head, restored.snapshot_seq, restored.replayed
@@ -354,22 +353,6 @@ class Worker:
         if not self.is_begun:
             self._queue.check_open()
 
-    def _count_failure(self, broken: "_BrokenError") -> None:
-        """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""
-        logger.error("the learner has failed: %s", broken, extra={"project": self.project.slug})
-        if (key := broken.key) is not None:
-            count = self.failures[key] = self.failures.get(key, 0) + 1
-            facts = {"error": str(broken), "version": self._version, "at": self._clock()}
-            try:
-                with self._writer.transaction() as connection:
-                    store_failure(connection, self.project.id, {"body_hash": key, "count": count, **facts})
-            except EvolabelError as error:
-                logger.error("the failure was not stored: %s", error)
-        if broken.job is not None:
-            final = key is None or self.failures[key] >= _MOST_TRIES
-            again = BusyError("rebuilding", "the request failed inside the learner; send it once more")
-            broken.job.settle(cannot_apply() if final else again)
-
     def _store_leases(self) -> None:
         """Write the leases that were given or ended; they are hints, so requests do not wait for it."""
         if changed := self.leases.take_changed():
@@ -382,15 +365,6 @@ class Worker:
             reason = ACT
         if reason is not None:
             self._snapshots.begin(batch.state, self.head, batch.now, reason)
-
-
-class _BrokenError(Exception):
-    """A job, or the close of a question, has left the state in an unknown condition; `key` counts its failures."""
-
-    def __init__(self, cause: str, key: bytes | None, job: Job | None = None) -> None:
-        super().__init__(cause)
-        self.key = key
-        self.job = job
 
 
 def _now() -> int:
