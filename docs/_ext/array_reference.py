@@ -19,6 +19,7 @@ from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.decisions.arrays import KNOWN_SETS, LABEL_COUNTS, OUTPUT_COUNTS
 from evolabel.stages.drift.arrays import MEMBER_ARRAYS
 from evolabel.stages.feedback.arrays import INITIAL_ERRORS, RECENT_ERRORS
+from evolabel.stages.first_tree.arrays import FIRST_TREE_ARRAYS
 from evolabel.stages.last_answers.arrays import LAST_ANSWER_ARRAYS
 from evolabel.stages.rules.arrays import RULE_ARRAYS
 from evolabel.stages.rules.weights import MOMENTS
@@ -50,6 +51,7 @@ PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
     "rules": ("Rules; from ``F`` on of a PaperClassifier alone", (RULE_ARRAYS, PAPER_ARRAYS)),
     "members": ("Fast and linear member, alarms", (MEMBER_ARRAYS,)),
     "thresholds": ("Threshold rules", (THRESHOLD_ARRAYS,)),
+    "first_tree": ("First tree, while it answers", (FIRST_TREE_ARRAYS,)),
     "last_answers": ("Last answers", (LAST_ANSWER_ARRAYS,)),
     "written": ("Written rules", (WRITTEN_ARRAYS,)),
     "calibration": ("Calibration", (CALIBRATION_ARRAYS,)),

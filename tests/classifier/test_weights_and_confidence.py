@@ -119,7 +119,8 @@ def test_less_confidence_moves_a_label_less(stream, follow_drift):
     X, Y = stream
     steps = []
     for sure in (0.0, 0.5, 1.0):
-        clf = EvolvingFuzzyClassifier(max_rules=1, follow_drift=follow_drift).fit(X[:60], Y[:60])
+        parameters = {"follow_drift": follow_drift, "threshold_rules": False}
+        clf = EvolvingFuzzyClassifier(max_rules=1, **parameters).fit(X[:60], Y[:60])
         before = clf.decision_function(X[60:61])[0, 0]
         clf.partial_fit(X[60:61], 1.0 - np.round(clf.decision_function(X[60:61])).clip(0, 1), confidence=[[sure, 1, 1]])
         steps.append(abs(clf.decision_function(X[60:61])[0, 0] - before))

@@ -83,7 +83,8 @@ def test_a_change_turns_the_label_and_a_missing_feature_is_left_alone(profile, x
 
 def test_no_smaller_change_would_do_within_one_rule():
     X, Y = DriftingStream(n_features=3, n_labels=2, drift_every=0, seed=0).take(200)
-    clf = EvolvingFuzzyClassifier(max_rules=1, scaling="standard", follow_drift=False).fit(X, Y)
+    parameters = {"scaling": "standard", "follow_drift": False, "threshold_rules": False}
+    clf = EvolvingFuzzyClassifier(max_rules=1, **parameters).fit(X, Y)
     model = clf.inner.any_model
     for x in X[:20]:
         for c, flip in enumerate(clf.explain(x).counterfactuals):

@@ -116,7 +116,9 @@ def test_cutting_the_stream_into_calls_makes_no_difference(cuts):
 
 def test_batch_phase_and_stream_equal_their_naive_twin():
     X, Y = with_gaps(*DriftingStream(n_features=4, n_labels=3, drift_every=70, seed=4).take(220), seed=4)
-    model = StreamModel(4, 3, Options(max_rules=6, novel_z=2.5, prune_after=40, follow_drift=False, memory=None))
+    parameters = {"max_rules": 6, "novel_z": 2.5, "prune_after": 40}
+    rules_alone = {"follow_drift": False, "threshold_rules": False, "memory": None}
+    model = StreamModel(4, 3, Options(**parameters, **rules_alone))
     model.fit(Batch(X[:100], Y[:100]))
     Z = model.scale(X)
     twin = empty_twin(model.trained())

@@ -25,7 +25,8 @@ FILE = Path(__file__).parent / f"files/schema-{SCHEMA}.txt"
 P, K = 5, 3
 NAMES = [f"x{i}" for i in range(P)], [f"y{k}" for k in range(K)]
 _ROWS_FIRST = re.compile(
-    r"(rules|written|change|warm_up|(following\.)?decisions|active\.(selector|unlabelled|context))\.|thresholds\.(X|Y|F|weights|rows)$"
+    r"(rules|written|change|warm_up|(following\.)?decisions|active\.(selector|unlabelled|context))\."
+    r"|thresholds\.(X|Y|F|weights|rows)$|first_tree\.(X|Y|weights)$"
 )
 _BY_SLOT = {*PER_SLOT, *PaperArrays._fields}
 _OPEN = {"names", "written", "reasons"}  # facts whose keys are those of users or of the stream

@@ -151,7 +151,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         beside the rules, and alarms watch the errors of each label.
     threshold_rules : bool, default=True
         Whether thresholds and conjunctions that separate a label are found and used. They answer for a label only
-        where they are better than the rules beyond doubt.
+        where they are better than the rules beyond doubt; for the first 232 rows a small tree answers beside them.
     memory : {"answers", None}, default="answers"
         Whether the last answers count in answers to the rows right after them. Where labels persist, or errors repeat,
         they say more than the features. They count in `test_then_train`, in `answer_then_train`, and where `follows`

@@ -1,8 +1,8 @@
 """`AnswerParts`: which part of a model answers a label, and how much.
 
 The mixer weighs the rules (slow and fast member) and the linear member label by label. Threshold rules replace a share
-of that, their gate. A written rule replaces everything where it holds. All pages and texts about rules read the shares
-from here.
+of that, their gate, and for the first rows one tree a share of both. A written rule replaces everything where it holds.
+All pages and texts about rules read the shares from here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +23,7 @@ PART_NAMES = {
     "linear": "linear part",
     "threshold_rules": "threshold rules",
     "written": "written rules",
+    "first_tree": "tree of the first rows",
 }
 """The parts, by their fields, as they are printed."""
 
@@ -44,12 +45,15 @@ class AnswerParts:
         Threshold rules.
     written : float
         Written rules: the share of recent rows for which one answers.
+    first_tree : float
+        The tree of the first rows.
     """
 
     rules: float = 0.0
     linear: float = 0.0
     threshold_rules: float = 0.0
     written: float = 0.0
+    first_tree: float = 0.0
 
     @property
     def by_rules(self) -> bool:
@@ -80,8 +84,11 @@ def answer_parts(model: Model | None, n_labels: int) -> list[AnswerParts]:
         return [AnswerParts()] * n_labels
     linear = model.drift.mixer_weights[-1]
     trees, written = _share_of_trees(model), _share_of_written(model)
-    members = (1.0 - trees) * (1.0 - written)
-    shares = np.stack([members * (1.0 - linear), members * linear, trees * (1.0 - written), written])
+    first = 0.0 if model.first_tree is None else model.first_tree.weight
+    others = (1.0 - first) * (1.0 - written)
+    members = (1.0 - trees) * others
+    parts = members * (1.0 - linear), members * linear, trees * others, written, first * (1.0 - written)
+    shares = np.stack(parts)
     return [AnswerParts(*column) for column in shares.T.tolist()]
 
 

@@ -69,9 +69,9 @@ def explain_sample(
     mixed = mixed_part(model, rows, active)
     rows.outputs, rows.follows = mixed.total[None].copy(), follows
     own = {name: part.added[0] for name, part in stage_parts(model, rows).items()}
-    parts = ("threshold_rules", "last_answers", "written_rules")
-    added, by_answers, written = (own.pop(name, np.zeros(model.n_labels)) for name in parts)
-    plain = sum(own.values(), mixed.total + added) + by_answers + written
+    parts = "threshold_rules", "first_tree", "last_answers", "written_rules"
+    added, first, by_answers, written = (own.pop(name, np.zeros(model.n_labels)) for name in parts)
+    plain = sum(own.values(), mixed.total + added + first) + by_answers + written
     outputs, slopes, feedback = _with_feedback(correct, x, plain, mixed.slopes)
     real, names = rows.read[0], (feature_names, label_names)
     deciding = deciding_rules(model, real, names)
@@ -86,6 +86,7 @@ def explain_sample(
         contributions=mixed.contributions,
         distances=rows.D[0, active],
         threshold_rules=added,
+        first_tree=first,
         written=written,
         own=own,
         last_answers=by_answers if len(follows) else None,
@@ -133,6 +134,7 @@ def explain_empty(
         contributions=contributions,
         distances=np.empty(0),
         threshold_rules=np.zeros(len(rates)),
+        first_tree=np.zeros(len(rates)),
         written=np.zeros(len(rates)),
         feature_names=feature_names,
         label_names=label_names,

@@ -33,6 +33,7 @@ _SHOWN_PART = 0.0005  # smallest part of linear member or threshold rules in an 
 _MAX_LABELS = 10
 START_VALUE = "start value"
 THRESHOLDS = "from the threshold rules"
+FIRST_TREE = "from the tree of the first rows"
 LAST_ANSWERS = "from the last answers"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
@@ -60,6 +61,8 @@ class Explanation:
         of slow and fast member, times the weight of both.
     threshold_rules : array of shape (n_labels,)
         What the threshold rules add to each label; 0 where they are not used.
+    first_tree : array of shape (n_labels,)
+        What the tree of the first rows adds to that; 0 once it is over.
     written : array of shape (n_labels,)
         What written rules add to that: the difference between their answer and the output without them.
     feature_names, label_names : list of str
@@ -109,6 +112,7 @@ class Explanation:
     contributions: FloatArray
     distances: FloatArray
     threshold_rules: FloatArray
+    first_tree: FloatArray
     written: FloatArray
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
@@ -135,7 +139,7 @@ class Explanation:
     @property
     def total(self) -> FloatArray:
         """The output per label: the sum of all contributions and of what stages and recent errors add to them."""
-        total = sum(self.own.values(), self.by_feature.sum(axis=0) + self.threshold_rules)
+        total = sum(self.own.values(), self.by_feature.sum(axis=0) + self.threshold_rules + self.first_tree)
         for part in (self.last_answers, self.written, self.feedback):
             total = total if part is None else total + part
         return np.asarray(total)
@@ -211,6 +215,7 @@ class Explanation:
                 "contributions": self.contributions[:, :, c].tolist(),
                 "linear": None if self.linear is None else self.linear[:, c].tolist(),
                 "threshold_rules": float(self.threshold_rules[c]),
+                "first_tree": float(self.first_tree[c]),
                 "path": None if (path := _path(self, c)) is None else path.to_dict(),
                 "own": {name: float(part[c]) for name, part in self.own.items()},
                 "last_answers": 0.0 if self.last_answers is None else float(self.last_answers[c]),
@@ -293,6 +298,8 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
         texts.append(f"{parts[rest].sum():+.3f} from {len(rest)} other{'s' * (len(rest) > 1)}")
     if abs(why.threshold_rules[c]) >= _SHOWN_PART:
         texts.append(f"{why.threshold_rules[c]:+.3f} {THRESHOLDS}")
+    if abs(why.first_tree[c]) >= _SHOWN_PART:
+        texts.append(f"{why.first_tree[c]:+.3f} {FIRST_TREE}")
     texts += [f"{part[c]:+.3f} from {style(name)}" for name, part in why.own.items() if abs(part[c]) >= _SHOWN_PART]
     if why.last_answers is not None and abs(why.last_answers[c]) >= _SHOWN_PART:
         texts.append(f"{why.last_answers[c]:+.3f} {why.answers[c] or LAST_ANSWERS}")

@@ -76,6 +76,8 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     model.ranges = SEEN_ARRAYS.moved(model, of_features(kept, rules.n_features, p))["ranges"]
     if model.trees is not None:
         model.trees.change_features(kept, p, changed)
+    if model.first_tree is not None:
+        model.first_tree.change_features(kept, p)
     for stage in model.own_stages:
         stage.change_features(kept, p)
     if model.memory is not None:

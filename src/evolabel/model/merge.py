@@ -22,6 +22,7 @@ from evolabel.model.pipeline import merge_own, start_memory
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.drift.stage import NoDrift
+from evolabel.stages.first_tree.stage import merged_first_tree
 from evolabel.stages.own.stage import Facts, difference_of
 from evolabel.stages.rules.arrays import RULES, SEEN, Settings
 from evolabel.stages.rules.label_rates import blend
@@ -46,7 +47,7 @@ def empty_like(model: StreamModel) -> StreamModel:
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     assert model.scaler is not None
     twin.start_rules(model.scaler, twin.settings())
-    twin.trees = twin.new_trees()
+    twin.trees, twin.first_tree = twin.new_trees(), twin.new_first_tree()
     start_memory(twin)
     twin.ranges = without_waiting(model.ranges)
     twin.drift.sensors.copy(model.sensors)
@@ -95,6 +96,7 @@ def merge(
     if united.trees is not None and theirs.trees is not None:
         merge_thresholds(united.trees, theirs.trees, n_labels, columns)
         drift.follow([], united.trees.drifting)
+    united.first_tree = merged_first_tree(united.first_tree, theirs.first_tree, np.asarray(columns, np.int64))
     merge_own(united, theirs, np.asarray(columns, np.int64))
     if united.memory is not None and theirs.memory is not None:
         united.memory.merge(theirs.memory, np.asarray(columns, np.int64))

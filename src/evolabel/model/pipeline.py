@@ -7,6 +7,7 @@
 | rules           | `RuleBase`       | answers by the rules near the row                              |
 | drift           | `Drift`          | mixes the answers of members that follow the stream with it    |
 | threshold_rules | `ThresholdRules` | replaces outputs by those of a tree per label                  |
+| first_tree      | `FirstTree`      | mixes the answers of a small tree with them, for the first rows |
 | `FURTHER`, own  | `CheckedStage`   | change outputs: built-in stages of `FURTHER`, those of a user  |
 | last_answers    | `LastAnswers`    | changes outputs of the rows right after the last learned ones  |
 | written_rules   | `WrittenRules`   | replaces outputs where a rule of a person answers              |
@@ -80,8 +81,8 @@ def first_stages(model: Model) -> tuple[Stage, ...]:
 
 def refiners(model: Model) -> list[LearningStage]:
     """Return the stages of `model` that refine these outputs, in their order."""
-    found: list[LearningStage] = [] if model.trees is None else [model.trees]
-    found += model.own_stages
+    trees: tuple[LearningStage | None, ...] = model.trees, model.first_tree
+    found = [*(each for each in trees if each is not None), *model.own_stages]
     if model.memory is not None:
         found.append(model.memory)
     return [*found, model.written] if model.written.is_used else found
@@ -136,7 +137,7 @@ def answer_few_rows(
         terms = VarianceTerms(np.zeros((n, C)), np.zeros((n, C)), np.zeros((n, C)))
     found = FewAnswers(np.empty((n, rules.n_labels)), np.empty((n, C)), np.empty((n, C)), terms)
     read = fill(model, X, W, moments, found)
-    if model.own_stages or model.written.is_used or len(follows):
+    if model.first_tree is not None or model.own_stages or model.written.is_used or len(follows):
         rows = Rows(X, outputs=found.outputs)
         rows.read, rows.follows = read, follows
         refine(model, rows, but=model.trees)
@@ -183,6 +184,13 @@ def learn_initial(model: Model, batch: Batch, *, in_order: bool) -> None:
             continue
         with _shielded(model, stage, learning=True):
             stage.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs), None)
+    drop_first_tree(model)
+
+
+def drop_first_tree(model: Model) -> None:
+    """Drop the first tree of `model` if it is over: the stage is absent from then on."""
+    if model.first_tree is not None and model.first_tree.is_over:
+        model.first_tree = None
 
 
 def merge_own(model: Model, other: Model, columns: IntArray) -> None:
@@ -235,6 +243,7 @@ def learn_stages(model: Model, batch: Batch) -> None:
             model.trained().learn_raw(plain_rows(model, part), model.scaler)
             _refine(model, stages, part, before)
         done = end
+    drop_first_tree(model)
 
 
 def plain_rows(model: Model, batch: Batch) -> Batch:

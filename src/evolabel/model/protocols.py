@@ -9,6 +9,7 @@ from evolabel.model.warm_up import WarmUp
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import Decisions
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.first_tree.stage import FirstTree
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import Settings
@@ -45,6 +46,7 @@ class Model(EditedModel, Protocol):
     calibration: Calibration
     feedback: ErrorFeedback | None
     own_stages: list[CheckedStage]
+    first_tree: FirstTree | None
     memory: LastAnswers | None
     following: Following | None
 
@@ -67,6 +69,9 @@ class Model(EditedModel, Protocol):
 
     def new_trees(self) -> ThresholdRules | None:
         """Return threshold rules that have learned nothing; None where the options leave them out."""
+
+    def new_first_tree(self) -> FirstTree | None:
+        """Return a first tree that has learned nothing; None where the options leave it out."""
 
     def standardise(self, X: FloatArray) -> FloatArray:
         """Return the scaled rows of `X` in units of their standard deviations."""

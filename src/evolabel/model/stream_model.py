@@ -33,6 +33,7 @@ from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.first_tree.stage import FirstTree, first_tree_of
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import SEEN, Settings
@@ -101,6 +102,7 @@ class StreamModel(SeenArrays):
         self.rules: RuleBase | None = None
         self._drift: NoDrift | None = None
         self.trees: ThresholdRules | None = None
+        self.first_tree: FirstTree | None = None
         self.memory: LastAnswers | None = None
         self.following: Following | None = None
         self.own_stages = [CheckedStage(stage, n_features, n_labels, exclusive=exclusive) for stage in stages]
@@ -114,6 +116,7 @@ class StreamModel(SeenArrays):
         vars(self).update(SEEN_ARRAYS.new(stream_sizes(n_features, n_labels)))
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
+        self.is_first = False  # whether it is itself the model of such a `FirstModel`
 
     @property
     def n_seen(self) -> int:
@@ -171,9 +174,15 @@ class StreamModel(SeenArrays):
 
     def new_trees(self) -> ThresholdRules | None:
         """Return threshold rules that have learned nothing; None where the options leave them out."""
-        if not self.options.threshold_rules:
+        if not self.options.threshold_rules or self.is_first:
             return None
         return ThresholdRules(self.n_features, self.n_labels, exclusive=self.exclusive)
+
+    def new_first_tree(self) -> FirstTree | None:
+        """Return a first tree that has learned nothing; None where the options leave it out."""
+        if not self.options.threshold_rules:
+            return None
+        return first_tree_of(self.n_features, self.n_labels, exclusive=self.exclusive)
 
     # ------------------------------------------------------------------ stages of an output
 
@@ -379,10 +388,10 @@ class StreamModel(SeenArrays):
 
     def _untrained(self) -> Self:
         """Return a model of the same options that has learned nothing; few rows need no threshold rules, no memory."""
-        needless: dict[str, Any] = {"threshold_rules": False, "memory": None}
-        used = {name: off for name, off in needless.items() if getattr(self.options, name)}
-        options = replace(self.options, **used) if used else self.options
-        return type(self)(self.n_features, self.n_labels, options, exclusive=self.exclusive)
+        options = self.options if self.options.memory is None else replace(self.options, memory=None)
+        model = type(self)(self.n_features, self.n_labels, options, exclusive=self.exclusive)
+        model.is_first = True
+        return model
 
     def answering(self) -> Model | None:
         """Return the model behind the outputs: this one, or that of the first rows; None while these are shares."""
@@ -428,6 +437,8 @@ class StreamModel(SeenArrays):
             self.drift.grow_labels(self.n_labels, n_labels)
             if self.trees is not None:
                 self.trees.grow_labels(n_labels)
+            if self.first_tree is not None:
+                self.first_tree.grow_labels(n_labels)
         if self.decisions is not None:
             self.decisions.grow_labels(n_labels)
         for stage in self.own_stages:

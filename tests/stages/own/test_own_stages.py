@@ -95,11 +95,12 @@ def test_a_stage_changes_the_outputs_and_its_part_is_explained():
     assert why.to_dict()["labels"][0]["own"] == {name: part[0] for name, part in why.own.items()}
 
 
-def test_stages_stand_between_threshold_rules_and_written_rules():
+def test_stages_stand_between_trees_and_written_rules():
     clf = fitted(MeanError(), Second()).name_columns(["a", "b", "c", "d"], ["k", "l", "m"])
     clf.rulebook.add("IF a ABOVE 0 THEN k 90%")
     names = [stage.name for stage in refiners(clf.inner.any_model)]
-    assert names == ["threshold_rules", "mean_error", "second", "last_answers", "written_rules"]
+    built_in = "threshold_rules", "first_tree", "last_answers", "written_rules"
+    assert names == [*built_in[:2], "mean_error", "second", *built_in[2:]]
 
 
 @settings(max_examples=examples(10), deadline=None)

@@ -22,13 +22,6 @@ VALUES = st.one_of(
 )
 
 
-@given(VALUES)
-def test_sorting_is_that_of_numpy_and_keeps_the_order_of_equal_values(values):
-    order = np.full((2, max(1, len(values))), -1)
-    sorting.sort_values(len(values), values, order)
-    np.testing.assert_array_equal(order[0, : len(values)], np.argsort(values, kind="stable"))
-
-
 @given(VALUES, st.integers(1, 5), st.booleans())
 def test_sorting_by_bins_is_that_of_numpy_whether_bins_are_small_or_not(values, n_bins, many):
     values = np.tile(values, 8) if many else values

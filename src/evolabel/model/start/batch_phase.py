@@ -15,6 +15,7 @@ from evolabel.model.seen_ranges import batch_ranges
 from evolabel.model.start.first_probabilities import start_calibration
 from evolabel.model.start.local_ridge import LeftOut, choose_local_ridge
 from evolabel.model.start.ridge import ridge_strength
+from evolabel.stages.first_tree.arrays import ROWS_ANSWERED
 from evolabel.stages.rules.conditioning import is_sound, is_well_posed
 from evolabel.stages.rules.rule_state import derive_inverses
 from evolabel.stages.rules.stage import RuleBase
@@ -91,6 +92,7 @@ def initialise(model: Model, batch: Batch) -> None:
     model.local_ridge = options.first_local_ridge
     model.start_rules(model.scaler, model.settings())
     model.trees = model.new_trees()
+    model.first_tree = model.new_first_tree() if len(batch.X) < ROWS_ANSWERED else None
     pipeline.start_memory(model)
     model.own_stages = [stage.empty_like() for stage in model.own_stages]
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)

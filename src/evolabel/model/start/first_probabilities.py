@@ -44,7 +44,8 @@ def start_calibration(model: Model, batch: Batch, left_out: LeftOut | None) -> B
 
 def _answered_by_rules(model: Model) -> BoolArray:
     """Return for which labels the rules make more than half of the output, (K,); for classes all of them or none."""
-    found = model.drift.mixer_weights[SLOW] > 0.5
+    first_tree = 0.0 if model.first_tree is None else model.first_tree.weight
+    found = (1.0 - first_tree) * model.drift.mixer_weights[SLOW] > 0.5
     if model.trees is not None:
         found = found & (model.trees.arrays.gate[:, IS_OPEN] == 0.0)
     return np.full(len(found), found.all()) if model.exclusive else found

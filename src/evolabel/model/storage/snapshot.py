@@ -39,6 +39,7 @@ from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.stream_model import StreamModel
 from evolabel.model.warm_up import WARM_UP_ARRAYS, check_warm_up
 from evolabel.stages.feedback.stage import ErrorFeedback
+from evolabel.stages.first_tree.file_checks import check_first_tree
 from evolabel.stages.own.stage import check_given
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings
 from evolabel.stages.rules.file_checks import RuleChecks, check_identities, check_settings
@@ -59,6 +60,7 @@ _GROUPS = (
     "rules",
     "members",
     "thresholds",
+    "first_tree",
     "stages",
     "last_answers",
     "written",
@@ -96,6 +98,8 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= prefixed("sensors", model.sensors.stored()) | prefixed("members", model.drift.stored())
     if model.trees is not None:
         arrays |= prefixed("thresholds", trees_to_arrays(model.trees))
+    if model.first_tree is not None:
+        arrays |= prefixed("first_tree", model.first_tree.stored())
     if model.memory is not None:
         arrays |= prefixed("last_answers", model.memory.stored())
     for stage in model.own_stages:
@@ -171,6 +175,8 @@ def model_from_arrays(
         with inside("thresholds"):
             fill_trees(model.trees, parts["thresholds"], int(rules.arrays.counters[NEXT_IDENTITY]))
         model.drift.follow([], model.trees.drifting)
+    with inside("first_tree"):
+        _fill_first_tree(model, parts["first_tree"])
     with inside("stages"):
         _fill_own(model, parts["stages"])
     if parts["written"]:
@@ -239,6 +245,16 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     if groups["thresholds"] and not options.threshold_rules:
         raise DataError("arrays of thresholds are not expected here")
     return {**groups, "rest": rest}
+
+
+def _fill_first_tree(model: StreamModel, arrays: Arrays) -> None:
+    """Set the first tree of `model` to the stored `arrays`; without any it has none, because it is over."""
+    if arrays:
+        model.first_tree = model.new_first_tree()
+        if model.first_tree is None:
+            raise DataError("arrays of a first tree are not expected here")
+        check_first_tree(arrays, model.n_features, model.n_labels)
+        model.first_tree.restore(arrays)
 
 
 def _fill_own(model: StreamModel, arrays: Arrays) -> None:

@@ -235,9 +235,10 @@ def _feature_parts(state: ProjectState, cells: list[float | str | None], why: Ex
 
 
 def _rule_parts(why: Explanation, c: int) -> list[Facts]:
-    """Return what threshold rules and written rules give to label `c`, where they give anything."""
-    parts = (("threshold_rules", float(why.threshold_rules[c])), ("written_rules", float(why.written[c])))
-    return [{"kind": kind, "name": None, "value": None, "gives": gives} for kind, gives in parts if gives != 0.0]
+    """Return what trees and written rules give to label `c`, where they give anything."""
+    parts = (("threshold_rules", why.threshold_rules), ("first_tree", why.first_tree), ("written_rules", why.written))
+    gives = {kind: float(part[c]) for kind, part in parts}
+    return [{"kind": kind, "name": None, "value": None, "gives": value} for kind, value in gives.items() if value]
 
 
 def _turn(features: list[Feature], cells: list[float | str | None], change: Counterfactual) -> Facts:

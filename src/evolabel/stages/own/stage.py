@@ -33,6 +33,7 @@ _TAKEN = (
     "rules",
     "drift",
     "threshold_rules",
+    "first_tree",
     "last_answers",
     "written_rules",
     "calibration",
