@@ -150,7 +150,7 @@ class NaivePositives:
         if self.n >= 20.0:
             self.log_odds = max(self.log_odds, 0.0) + w * log(odds(loss) / max(self.usual_odds, 1.0))
         limit = log(50000.0 * share) + 0.5 * margin**2 if share > 0.0 else -1e300
-        if self.log_odds > limit:
+        if share < 0.15 and self.log_odds > limit:
             self.raised, self.since, self.log_odds = True, row, -float("inf")
             return True
         if calm and self.log_odds <= log(30.0):

@@ -124,6 +124,14 @@ class NaiveSensor:
         narrower = self.variance < min(variances) / 9.0 and abs(self.mean) < 7.0
         return not min(means) - 1.5 <= self.mean <= max(means) + 1.5 or wider or narrower
 
+    @property
+    def unsettled(self) -> bool:
+        """Suspect, on trial, or on the way there."""
+        means, variances = zip(*self.usual, strict=True)
+        apart = not min(means) - 0.5 <= self.mean <= max(means) + 0.5
+        widths = min(variances) / 2.5 <= self.variance <= 2.5 * max(*variances, 0.01)
+        return self.phase != "watched" or apart or not widths
+
     def learn_calm(self, x: float) -> None:
         """Mean and variance of the raw reading over 2,000 rows; from 30 rows on, cut at 8 deviations."""
         e = x - self.calm_mean

@@ -6,7 +6,7 @@ better than a write beyond an array.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,6 +105,10 @@ class Rows:
         Row of the stream at which each label has drifted, -1 while it is calm.
     drifts_ended : array (K,) or None
         Labels whose drifts are ended by the stage that has set it, and not by the drift stage.
+    is_unsettled : bool
+        Whether a sensor may have moved after the last of these rows.
+    drifts_held : dict
+        Labels whose drifts are no event yet, by number; where a stage has found one meanwhile, with what its event has.
     follows : array (n,)
         How many rows after the last learned one each of them comes; empty where this is not known.
     followed : array (n, K)
@@ -119,9 +123,11 @@ class Rows:
         "Z",
         "confidences",
         "drifts_ended",
+        "drifts_held",
         "episode",
         "followed",
         "follows",
+        "is_unsettled",
         "moments",
         "n_rows",
         "n_seen",
@@ -152,6 +158,7 @@ class Rows:
         self.n_seen: int | None = None
         self.episode = NO_EPISODES
         self.drifts_ended: BoolArray | None = None
+        self.is_unsettled, self.drifts_held = False, dict[int, dict[str, Any]]()
         self.follows, self.followed = FOLLOWS_NOTHING, NOT_GIVEN
 
     def part(self, start: int, end: int) -> "Rows":

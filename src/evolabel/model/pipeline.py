@@ -240,6 +240,7 @@ def learn_stages(model: Model, batch: Batch) -> None:
         with held():
             before = model.drift.n_rows or 0
             model.sensors.moved.clear()
+            model.drift.excused.clear()
             model.trained().learn_raw(plain_rows(model, part), model.scaler)
             _refine(model, stages, part, before)
         done = end
@@ -261,7 +262,7 @@ def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int
         end = sensor.row - before
         _learn_piece(model, stages, batch.rows(slice(start, end)), behind=len(batch.X) - end)
         if model.trees is not None:
-            model.trees.correct_sensor(sensor)
+            model.trees.correct_sensor(sensor, model.drift.excused)
         start = end
     _learn_piece(model, stages, batch.rows(slice(start, None)) if start else batch)
 
@@ -278,7 +279,8 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
     drift, log, outputs = model.drift, model.trained(), plain_rows(model, batch).outputs
     rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs)
     rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
-    rows.n_rows = None if drift.n_rows is None else drift.n_rows - behind
+    rows.n_rows, rows.is_unsettled = None if drift.n_rows is None else drift.n_rows - behind, drift.is_unsettled
+    rows.drifts_held = drift.drifts_held
     if model.written.is_used:
         rows.Y = model.written.unanswered(rows)
     for stage in stages:
@@ -291,5 +293,6 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
             stage.learn(rows, log)
         if rows.drifts_ended is not None:
             new = log.n_events - n_events
+            drift.hold(rows.drifts_held)
             drift.follow([*log.events][-new:] if new else [], rows.drifts_ended)
-            rows.drifts_ended = None
+            rows.drifts_ended, rows.drifts_held = None, drift.drifts_held

@@ -12,7 +12,8 @@ written out.
 | 4      | with `members.time`, `members.persistence`, `thresholds.persistence`, 4 numbers of `members.paired`, 11 of |
 |        | `members.trial`                                                                                            |
 | 5      | views, readings, phase and trial are arrays of `sensors`, not of `members`; with the parameter `memory`,   |
-|        | `last_answers`, `following`, `members.positives` and `thresholds.positives`                                |
+|        | `last_answers`, `following`, `members.positives`, `members.held`, `thresholds.positives`,                  |
+|        | `thresholds.before`, and 12 numbers of `sensors.trial`                                                     |
 """
 
 import re
@@ -153,6 +154,11 @@ def _to_fifth(arrays: Arrays, manifest: dict[str, Any]) -> None:
     for name in ("views", "readings", "phase", "trial"):
         if f"members.{name}" in arrays:
             arrays[f"sensors.{name}"] = arrays.pop(f"members.{name}")
+    if "sensors.trial" in arrays:
+        arrays["sensors.trial"] = _padded(arrays["sensors.trial"], 0, 12)
+    for name, like in (("members.held", "members.n_losses"), ("thresholds.before", "thresholds.since")):
+        if like in arrays:
+            arrays.setdefault(name, np.zeros(len(arrays[like]), np.int64))
     for part, labelled in (("members", "n_losses"), ("thresholds", "against")):
         if f"{part}.{labelled}" in arrays:
             arrays.setdefault(f"{part}.positives", np.zeros((len(arrays[f"{part}.{labelled}"]), 8)))

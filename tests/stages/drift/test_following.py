@@ -19,7 +19,7 @@ from evolabel.stages.written_rules.edits.rule_edits import lock_rule, unlock_rul
 pytestmark = pytest.mark.compiled
 
 OF_FAST = [name for name in PER_SLOT if name.startswith("fast_")]
-OF_LABEL = {"W": 0, "losses": 1, "n_losses": 0, "share": 1, "alarms": 1, "positives": 0}
+OF_LABEL = {"W": 0, "losses": 1, "n_losses": 0, "share": 1, "alarms": 1, "positives": 0, "held": 0}
 OF_LABEL |= {"episode": 0, "depth": 1, "reversal": 1}
 
 

@@ -27,6 +27,7 @@ from evolabel.stages.sensors.arrays import (
     RUN_ENDED,
     SENSOR_MOVED,
     STARTED,
+    UNSETTLED,
 )
 from evolabel.stages.sensors.loops import watch as sensors_module
 
@@ -78,6 +79,8 @@ class Watched:
         verdicts = self.twin.learn(x, used**2, other**2, now)
         assert [VERDICTS[int(verdict)] for verdict in m.sensors.verdict] == verdicts
         assert ended >= any(verdicts)
+        watched = [s for s, value in zip(self.twin.sensors, x, strict=True) if not np.isnan(value)]
+        assert bool(m.sensors.arrays.trial[UNSETTLED]) == any(s.unsettled for s in watched)
         self.found += [(now, j, verdict) for j, verdict in enumerate(verdicts) if verdict]
         if m.sensors.arrays.trial[STARTED] == now:
             self.started.append(now)

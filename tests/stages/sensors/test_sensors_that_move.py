@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from following import bent_stream, classifier_of, shifts
 
+from evolabel.stages.drift.arrays import NEVER
+from evolabel.stages.drift.loops.follow import LONGEST_HELD
 from evolabel.stages.sensors.arrays import CORRECTED_AT, FACTOR, IS_ON, NEW_OFFSET, OFFSET
 
 pytestmark = pytest.mark.compiled
@@ -47,6 +49,29 @@ def test_a_sensor_that_moved_is_found_and_corrected(seed, shift, factor):
     lazy, wrong = run(X, Y, follow_drift=False)
     assert right[AT + 300 :].mean() > wrong[AT + 300 :].mean() + 0.01
     assert not shifts(lazy.inner.any_model)
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+@pytest.mark.parametrize("shift", [3.0, -5.0])
+def test_labels_whose_sensor_moved_have_not_drifted(seed, shift):
+    X, Y = bent_stream(3500, seed, p=5)
+    X[AT:, 2] += shift * X[:, 2].std()
+    clf, _ = run(X, Y)
+    assert [kind for kind, *_ in shifts(clf.inner.any_model)] == ["sensor moved"]
+    members = clf.inner.any_model.drift.arrays
+    assert not members.held.any()
+    assert (members.episode == NEVER).all()
+
+
+def test_a_label_that_drifts_while_inputs_move_is_reported_once_they_are_known():
+    X, Y = bent_stream(3500, 11, p=5)
+    X = np.column_stack([X, np.random.default_rng(0).normal(size=len(X))])
+    X[AT:, 5] += 4.0
+    Y[AT:, 1] = 1.0 - Y[AT:, 1]
+    clf, _ = run(X, Y)
+    drifts = [event.sample for event in clf.events_ if event.kind == "drift" and event.label == "label1"]
+    assert len(drifts) == 1
+    assert AT + 100 < drifts[0] <= AT + 20 + LONGEST_HELD
 
 
 @pytest.mark.parametrize("factor", [30.0, 100.0, 1000.0])

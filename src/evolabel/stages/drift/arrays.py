@@ -92,6 +92,8 @@ class MemberArrays(NamedTuple):
     """Alarm of the mixture on the positives of the label."""
     episode: Annotated[IntArray, array("label", start=NEVER, low=NEVER)]
     """Row at which the label has drifted; `NEVER`: it is calm."""
+    held: Annotated[IntArray, array("label", high=LOST)]
+    """Drift or lost positives that are no event yet, because a sensor may be the cause; 0: nothing."""
     depth: Annotated[FloatArray, array(2, "label", low=0.0, high=1.0)]
     """Calm error of the label, and its error when the alarm was raised."""
     reversal: Annotated[FloatArray, array(4, "label", low=0.0, high=MOST_REVERSAL)]

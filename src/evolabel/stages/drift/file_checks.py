@@ -7,6 +7,7 @@ from evolabel.core.pace import check_persistence
 from evolabel.core.schema import stream_sizes
 from evolabel.stages.drift.arrays import (
     BORN,
+    CALM,
     COMPARED_INDEPENDENT,
     CUT,
     GAIN_VARIANCE,
@@ -39,6 +40,7 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     require(arrays["alarms"][:, :, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
     check_positives(arrays["positives"], int(now))
     require(arrays["episode"] <= now, "episode", "rows of the past")
+    require((arrays["held"] == CALM) | (arrays["episode"] != NEVER), "held", "drifts of labels that are in one")
     least_0 = [ROWS_COMPARED, GAIN_VARIANCE, COMPARED_INDEPENDENT]
     require(arrays["paired"][least_0] >= 0.0, "paired", "counts and a variance of at least 0")
 

@@ -5,7 +5,7 @@ the slow member. The fast member has the same rules with sums that fade. So the 
 with consequents in between. `NoDrift` has the same methods where drift is not followed: the rules answer alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from evolabel.engine.compile import direct, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.arrays import (
     BORN,
+    CALM,
     CUT,
     CUT_DUE,
     DRIFT,
@@ -42,6 +43,7 @@ from evolabel.stages.drift.arrays import (
     allocate_members,
     with_scratch,
 )
+from evolabel.stages.drift.excuse import excuse
 from evolabel.stages.drift.file_checks import check_members
 from evolabel.stages.drift.loops import positives
 from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_RAISED, SHORT_MEAN
@@ -56,6 +58,7 @@ from evolabel.stages.rules.rule_state import RuleState
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import answers
 from evolabel.stages.scaling.stage import Scaler
+from evolabel.stages.sensors.arrays import UNSETTLED
 from evolabel.stages.sensors.stage import Sensors, WatchedSensors
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
@@ -91,6 +94,7 @@ class NoDrift:
         self.rules = rules
         self.sensors = Sensors()
         self.ended_by_trees: set[int] = set()  # labels whose drift threshold rules have noticed, and end
+        self.excused: set[int] = set()  # labels that the last rows of the stream have shown to be excused by a sensor
 
     @property
     def drifting(self) -> BoolArray:
@@ -171,6 +175,19 @@ class NoDrift:
 
         Threshold rules end the drifts of the labels `ended_by_trees`, (K,), and the members those of the others.
         """
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a sensor may have moved, so that drifts are held."""
+        return False
+
+    @property
+    def drifts_held(self) -> dict[int, dict[str, Any]]:
+        """Labels whose drifts are held, by number, with an empty dictionary each."""
+        return {}
+
+    def hold(self, found: Mapping[int, Mapping[str, Any]]) -> None:
+        """Hold drifts that threshold rules have `found`, by label, while a sensor may have moved."""
 
     def restart_alarms(self) -> None:
         """Reset the alarms that are not raised."""
@@ -383,6 +400,8 @@ class Drift(NoDrift, Beside):
         self._log_labels(members)
         for kind, about in self.sensors.verdicts(self.n_rows):
             self._log(kind, **about)
+            if kind == "sensor moved":
+                self._excuse_held()
         if not self.has_fast and (members.due[CUT_DUE] or now >= self.rules.settings.memory):
             self._start_fast()
         if members.due[REVERSAL_DUE]:
@@ -410,6 +429,19 @@ class Drift(NoDrift, Beside):
                 self._compare_all_rows(label)
             if kind != "drift":
                 episode[label] = NEVER
+
+    def _excuse_held(self) -> None:
+        """Forget recent errors of labels, and let those whose drifts are held be calm: a sensor has moved.
+
+        It is corrected now.
+        """
+        arrays = self.arrays
+        is_held = arrays.held != CALM
+        for label in np.flatnonzero(is_held | ~self.drifting).tolist():
+            for alarm in arrays.alarms[:, label]:
+                excuse(alarm, arrays.positives[label])
+        arrays.episode[is_held], arrays.held[is_held] = NEVER, CALM
+        self.excused |= {*np.flatnonzero(is_held).tolist()}
 
     def _compare_all_rows(self, label: int) -> None:
         """Set the depth of the drift of `label` to the errors of all its rows, which "recovered" compares."""
@@ -474,6 +506,29 @@ class Drift(NoDrift, Beside):
                         self._compare_all_rows(event.label)
                     self.arrays.reversal[N_REVERSED:, event.label] = 0.0
         self.ended_by_trees = set(np.flatnonzero(ended_by_trees & self.drifting).tolist())
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a sensor may have moved, so that drifts are held."""
+        return bool(self.sensors.arrays.trial[UNSETTLED])
+
+    @property
+    def drifts_held(self) -> dict[int, dict[str, Any]]:
+        """Labels whose drifts are held, by number, with an empty dictionary each."""
+        return {label: {} for label in np.flatnonzero(self.arrays.held != CALM).tolist()}
+
+    def hold(self, found: Mapping[int, Mapping[str, Any]]) -> None:
+        """Hold drifts that threshold rules have `found`, by label, while a sensor may have moved.
+
+        Labels with nothing about their drift are held already.
+        """
+        for label, about in found.items():
+            if not about:
+                continue
+            self.arrays.episode[label] = self.n_rows
+            self.arrays.held[label] = LOST if about.get("note") else DRIFT
+            self.arrays.depth[:, label] = about["before"], about["after"]
+            self.arrays.reversal[N_REVERSED:, label] = 0.0
 
     def restart_alarms(self) -> None:
         """Reset the alarms that are not raised."""

@@ -31,6 +31,7 @@
 |          | RUN_GAIN       | sum of LOSS_AS_READ minus LOSS_MOVED over the `RUN_ROWS` rows of the present run   |
 |          | RUNS, RUNS_GAIN| runs that have ended, mean of their mean gains, and sum of the squared deviations  |
 |          | RUNS_SCATTER   |                                                                                    |
+|          | UNSETTLED      | 1: a feature is on trial, or has begun to leave its usual places                   |
 """
 
 from typing import Annotated, NamedTuple
@@ -51,7 +52,8 @@ N_READINGS = 19
 WATCHED, COLLECTING, ON_TRIAL, UNWATCHED = 0, 1, 2, 3
 IS_ON, STARTED, LOSS_AS_READ, LOSS_MOVED, ANSWERS = 0, 1, 2, 3, 4
 RUN_ENDED, RUN_GAIN, RUN_ROWS, RUNS, RUNS_GAIN, RUNS_SCATTER = 5, 6, 7, 8, 9, 10
-N_TRIAL = 11
+UNSETTLED = 11
+N_TRIAL = 12
 
 NO_VERDICT, SENSOR_MOVED, INPUTS_MOVED = 0, 1, 2  # of `verdict`
 
@@ -107,7 +109,7 @@ def check_sensors(arrays: Arrays, p: int, now: int) -> None:
     """Check the stored `arrays` of `p` sensors that have read `now` rows."""
     check_arrays(arrays, SENSOR_ARRAYS.expected(stream_sizes(p, 0)))
     trial = arrays["trial"]
-    require(np.isin(trial[[IS_ON, RUN_ENDED]], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial and a new run")
+    require(np.isin(trial[[IS_ON, RUN_ENDED, UNSETTLED]], (0.0, 1.0)), "trial", "0 or 1, whether there is a trial")
     counts = trial[[*range(STARTED, ANSWERS + 1), RUN_ROWS, RUNS, RUNS_SCATTER]]
     require(counts >= 0.0, "trial", "rows, losses, counts and a sum of squares of at least 0")
     require(arrays["views"][[FACTOR, NEW_FACTOR]] > 0.0, "views", "factors above 0")

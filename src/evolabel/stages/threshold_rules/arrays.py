@@ -121,6 +121,8 @@ class ThresholdArrays(NamedTuple):
     """Odds that the label is the opposite of what the tree answers."""
     since: Annotated[IntArray, array("label")]
     """Row from which on trials and edges use the ring: later than the last drift."""
+    before: Annotated[IntArray, array("label")]
+    """`since` before the last drift; where a sensor was its cause, it is that again."""
     complete: Annotated[IntArray, array("label")]
     """Row from which on the ring of rare rows holds all positives of the label."""
     episode: Annotated[IntArray, array("label", start=-1, low=-1)]

@@ -100,14 +100,18 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
     raised = (alarms[:, IS_RAISED] > 0.0) & (alarms[:, RAISED_AT] >= now - EVERY)
     for label in np.flatnonzero(raised & (t.gate[trees, IS_OPEN] > 0.0) & (t.episode < 0)).tolist():
         if rows.episode[label] == NEVER:  # else the members have seen it before
-            log.log("drift", None, None, sample=rows.n_rows, label=label, **_risen_errors(t, int(trees[label])))
+            risen = _risen_errors(t, int(trees[label]))
+            if rows.is_unsettled:
+                rows.drifts_held[label] = risen
+            else:
+                log.log("drift", None, None, sample=rows.n_rows, label=label, **risen)
         t.episode[label] = now
     for label in np.flatnonzero((t.episode >= 0) & (alarms[:, IS_RAISED] == 0.0)).tolist():
         lasted, since = now - int(t.episode[label]), int(rows.episode[label])
         t.episode[label] = -1
         gone = t.feature[trees[label], 0] == LEAF
-        if gone and since != NEVER:  # the members answer alone, and end the drift
-            continue
+        if since != NEVER and (gone or label in rows.drifts_held):  # the members answer alone, and end the drift, or
+            continue  # it is no event yet: they end it if it becomes one
         if since != NEVER and rows.n_rows is not None:
             lasted = rows.n_rows - since
         settled = gone or now - alarms[label, RAISED_AT] > SETTLE_ROWS

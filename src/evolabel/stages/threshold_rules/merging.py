@@ -88,6 +88,7 @@ def _take_tree(
     merged.positives[label, positives.LOST_AT] = merged.alarms[label, RAISED_AT]
     merged.episode[label] += later if merged.episode[label] >= 0 else 0
     merged.since[label] = _renumbered(int(tree.since[label]), tree, sides)
+    merged.before[label] = _renumbered(int(tree.before[label]), tree, sides)
     merged.complete[label] = max(_renumbered(int(side.complete[label]), side, sides) for side in sides)
     later_rows = (other.rows[:MAIN_ROWS] >= other.since[label]) & (other.weights[:MAIN_ROWS, label] > 0.0)
     for place in np.flatnonzero(places_in_use(other.clock)[:MAIN_ROWS] & later_rows):

@@ -1,5 +1,6 @@
 """`ThresholdRules`: the stage that answers and learns with one tree of thresholds per label."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ from evolabel.core.rows import Batch, Rows, check_batch, check_rows
 from evolabel.core.stage import Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
+from evolabel.stages.drift.excuse import excuse
+from evolabel.stages.drift.loops.alarm import IS_RAISED, RAISED_AT
+from evolabel.stages.drift.loops.follow import LONGEST_HELD
 from evolabel.stages.sensors.stage import MovedSensor
 from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
@@ -127,15 +131,29 @@ class ThresholdRules(Answering):
         """Move the edges of the tree of `label` by the rows in the ring."""
         _settle_label(self.packed, label, False)
 
-    def correct_sensor(self, moved: MovedSensor) -> None:
+    def correct_sensor(self, moved: MovedSensor, excused: Collection[int] = ()) -> None:
         """Correct rows in the ring that were read before a sensor was known to have `moved`, and what they have shown.
 
+        Drifts of late that it has caused, those of the labels `excused` and of trees that ask about it, have not been.
         New leaves get their numbers, and rules that are gone are logged, at the next turn.
         """
+        asking = (self.arrays.feature == moved.feature).any(axis=1)
+        for label in {*np.flatnonzero(asking).tolist(), *excused}:
+            self._excuse(label)
         labels = correct_ring(self.arrays, moved)
         self.derive_codes()
-        for label in labels.tolist():
-            _settle_label(self.packed, label, True)
+        for label in {*labels.tolist(), *excused}:
+            _settle_label(self.packed, max(label, self.first_tree), True)
+
+    def _excuse(self, label: int) -> None:
+        """Forget recent errors of the tree of `label`, and end a drift of late without an event: a sensor was wrong."""
+        t, tree = self.arrays, max(label, self.first_tree)
+        if t.alarms[tree, IS_RAISED] > 0.0:
+            if t.clock[LEARNED] - t.alarms[tree, RAISED_AT] > LONGEST_HELD + EVERY:
+                return
+            t.episode[label], t.since[tree] = -1, t.before[tree]
+        excuse(t.alarms[tree], t.positives[tree])
+        t.against[tree] = 0.0
 
     # ------------------------------------------------------------------ other widths, copies
 

@@ -82,7 +82,7 @@ def _check_stored(arrays: Arrays, p: int, K: int, next_number: int) -> None:
     require((clock[RARE] <= clock[MAIN]) & (clock[BIN_FEATURE] <= p) & (clock[NEXT_LABEL] <= K), "clock", "its range")
     check_arrays(arrays, _expected(p, K, int(places_in_use(clock).sum())))
     now = clock[LEARNED]
-    for name in ("since", "complete", "episode", "known"):
+    for name in ("since", "before", "complete", "episode", "known"):
         require(arrays[name] <= now + 1, name, "rows of the past")
     _check_numbers(arrays, next_number)
     _check_ring(arrays, clock)

@@ -42,5 +42,5 @@ def with_features(old: ThresholdArrays, kept: IntArray, n_features: int) -> Thre
     clock = old.clock.copy()
     clock[BIN_FEATURE] = n_features if clock[BIN_FEATURE] == n_before else 0
     clock[NEXT_BINS] = min(clock[NEXT_BINS], clock[LEARNED] + int(FIRST_TRIAL))
-    unchanged = {name: getattr(old, name) for name in ("since", "complete", "Y", "F", "weights")}
+    unchanged = {name: getattr(old, name) for name in ("since", "before", "complete", "Y", "F", "weights")}
     return trees._replace(**unchanged, clock=clock)

@@ -58,10 +58,11 @@ from evolabel.stages.drift.loops.positives import RECENT_LOSS, USUAL_LOSS, are_f
 from evolabel.stages.drift.loops.views import learn_sensors
 from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents
-from evolabel.stages.sensors.arrays import RUN_ENDED
+from evolabel.stages.sensors.arrays import RUN_ENDED, UNSETTLED
 from evolabel.typing import FloatArray
 
 SHORTEST_DRIFT = 50  # rows after which a label can have recovered
+LONGEST_HELD = 450  # rows for which a drift is no event while a sensor may be its cause
 LONGEST_DRIFT = 2000  # rows after which the new error of a label counts as its usual one
 REVERSAL_ODDS = 5e4  # odds beyond which a member is reversed
 NEXT_REVERSAL_ODDS = 1e9  # the same if it was in this drift: wrong answers now and then do not turn it repeatedly
@@ -115,8 +116,8 @@ def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Membe
 def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members) -> bool:
     """Watch the errors of label b for its answer y of this weight; return whether the fast member should be cut.
 
-    The answer counts for `n_eff` independent ones. `happened` receives whether the label has drifted, has recovered
-    from a drift, or settled at its new error.
+    The answer counts for `n_eff` independent ones. `held` receives whether the label has drifted, `happened` whether it
+    has recovered from a drift that was reported, or settled at its new error.
     """
     arrays, margin, g = members.arrays, members.margin, weight * n_eff
     now, since, share = arrays.clock[ROWS], arrays.episode[b], arrays.share[0, b]
@@ -132,18 +133,29 @@ def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members)
             alarm = of_slow if slow == RAISED else of_final
             arrays.episode[b] = now
             depth[0], depth[1] = alarm[CALM_MEAN], alarm[SHORT_MEAN]
-            members.happened[b] = DRIFT
+            arrays.held[b] = DRIFT
             if slow != RAISED and final != RAISED:
                 depth[0], depth[1] = of_positives[USUAL_LOSS], of_positives[RECENT_LOSS]
-                members.happened[b] = LOST
+                arrays.held[b] = LOST
             arrays.reversal[N_REVERSED:, b] = 0.0
-    elif now - since > LONGEST_DRIFT:
+    elif arrays.held[b] == CALM and now - since > LONGEST_DRIFT:
         members.happened[b], depth[1] = SETTLED, of_final[SHORT_MEAN]
         forget_usual(of_positives)
-    elif now - since >= SHORTEST_DRIFT and is_back(of_final, spread) and found:
+    elif arrays.held[b] == CALM and now - since >= SHORTEST_DRIFT and is_back(of_final, spread) and found:
         members.happened[b], depth[1] = RECOVERED, of_final[SHORT_MEAN]
     learn_reversal(b, y, g, of_final, members)
     return slow != QUIET or final == RAISED or lost
+
+
+@inner
+def release_held(members: Members) -> None:
+    """Let drifts that are held have happened, unless a sensor may be their cause, or has been too long."""
+    arrays = members.arrays
+    for b in range(arrays.held.shape[0]):
+        if arrays.held[b] != CALM:
+            waited = arrays.clock[ROWS] - arrays.episode[b]
+            if members.sensors.arrays.trial[UNSETTLED] == 0.0 or waited > LONGEST_HELD:
+                members.happened[b], arrays.held[b] = arrays.held[b], CALM
 
 
 @inner
@@ -217,6 +229,9 @@ def is_renewal_due(members: Members) -> bool:
     """Return whether the fast member is better beyond doubt than a slow one with a much longer memory."""
     clock, paired, memory = members.arrays.clock, members.arrays.paired, members.fast.settings.memory
     now = present_time(members)
+    for b in range(members.arrays.held.shape[0]):
+        if members.arrays.held[b] != CALM:  # a sensor may be its cause
+            return False
     if paired[ROWS_COMPARED] % COMPARED_EVERY != 0.0 or now - clock[RENEWED] < memory // 2:
         return False
     error = np.sqrt(paired[GAIN_VARIANCE] / min(paired[COMPARED_INDEPENDENT], PAIRED_ROWS))
@@ -253,6 +268,8 @@ def learn_members(
     learn_linear(y, weight * pace, confidence, members.s, members.F[LINEAR], members.arrays.W)
     learn_scores(members.sensors.x, weight, members.arrays.mean, members.arrays.variance, members.arrays.n_read)
     judged = learn_sensors(x, y, confidence, in_stream, members)
+    if not judged:
+        release_held(members)
     if raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2):
         due[CUT_DUE] = 1  # until it is done: Ctrl-C may come first
     if has_fast and is_renewal_due(members):

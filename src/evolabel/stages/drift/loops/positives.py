@@ -15,8 +15,9 @@ One alarm is a vector `a` of `N_POSITIVES` numbers, all 0 before the first posit
 
 With o the odds of a positive, e / (1 - e) for an output 1 - e, and w what it counts for,
 O <- max(O, 1) (o / max(1, USUAL_ODDS))^w. The alarm is raised when O is above ODDS_LIMIT (K + 1) times the share of the
-label, because of so many rows one is a positive. Where answers persist (`core.loops.pace`), a run of positives counts
-for one independent answer at most, however long it is.
+label, because only that share of the rows are positives. A label with a share of `MOST_WATCHED` or more raises none.
+Where answers persist (`core.loops.pace`), a run of positives counts for one independent answer at
+most, however long it is.
 """
 
 from evolabel.engine.compile import inner
@@ -28,6 +29,7 @@ RECENT_LOSS, USUAL_LOSS, USUAL_ODDS, N_USUAL, LOST_ODDS, RUN_PART, IS_LOST, LOST
 
 RECENT_POSITIVES = 20.0  # positives
 USUAL_MEMORY = 200.0  # positives
+MOST_WATCHED = 0.15  # share of a label that is rare: of others, the error over all rows shows enough
 KNOWN_POSITIVES = 20.0  # positives in calm times from which on the alarm can be raised
 DOUBTED_ODDS = 30.0  # from which on a positive is not one of calm times
 LOSS_NEAR, LOSS_NEAREST = 0.1, 0.05  # error above the usual one up to which positives are found as before
@@ -97,7 +99,7 @@ def watch_positives(
         return False
     if a[N_USUAL] >= KNOWN_POSITIVES:
         a[LOST_ODDS] = max(a[LOST_ODDS], 1.0) * (odds_of(loss) / max(a[USUAL_ODDS], 1.0)) ** weight
-    if a[LOST_ODDS] * exp_of_negative(-0.5 * margin * margin) > ODDS_LIMIT * share:
+    if share < MOST_WATCHED and a[LOST_ODDS] * exp_of_negative(-0.5 * margin * margin) > ODDS_LIMIT * share:
         a[IS_LOST], a[LOST_AT], a[LOST_ODDS] = 1.0, row, 0.0
         return True
     if is_calm and a[LOST_ODDS] <= DOUBTED_ODDS:

@@ -10,12 +10,13 @@ from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.antecedents import rule_memberships
 from evolabel.stages.rules.loops.consequents import answer, project
 from evolabel.stages.scaling.loops.scale import clipped_score, score_of
-from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, UNWATCHED
+from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, UNSETTLED, UNWATCHED
 from evolabel.stages.sensors.loops.watch import (
     answering_view,
     compare_views,
     end_trial,
     is_over,
+    is_unsettled,
     learn_calm_reading,
     read_row,
     watch_feature,
@@ -70,7 +71,7 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
     In the initial batch, not `in_stream`, only the calm readings are learned.
     """
     sensors, knots, now = members.sensors, members.knots, members.arrays.clock[ROWS]
-    arrays, ended = sensors.arrays, False
+    arrays, ended, unsettled = sensors.arrays, False, False
     if arrays.trial[IS_ON] > 0.0:
         compare_answers(y, confidence, members)
         if is_over(arrays.trial, now):
@@ -81,6 +82,8 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
             if in_stream:
                 score = score_of(knots, j, arrays.views[OFFSET, j] + arrays.views[FACTOR, j] * x[j])
                 watch_feature(j, x[j], score, now, sensors)
+                unsettled = unsettled or is_unsettled(j, arrays.phase[j], arrays.readings)
             else:
                 learn_calm_reading(j, min(max(x[j], -MAX_VALUE), MAX_VALUE), arrays.readings)
+    arrays.trial[UNSETTLED] = 1.0 if unsettled else 0.0
     return ended

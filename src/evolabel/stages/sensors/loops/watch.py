@@ -68,6 +68,7 @@ SCORE_WINDOW = 50.0  # rows
 SUSPECT_MEAN = 1.5  # distance of the mean score from its usual places
 CALM_UP_TO = 0.5  # the same: further away, readings may have moved already, and are not learned as calm ones
 SUSPECT_RATIO = 9.0  # of the variances, either way
+UNSETTLED_RATIO = 2.5  # the same, of a feature that may soon be suspect
 LEAST_USUAL = 0.01  # variance of scores that is usual, at least: scores that are cut have none
 READING_MEMORY = 2000.0  # rows
 CALM_AFTER_TRIAL = 500.0  # rows that the calm mean counts for at most after a trial
@@ -204,6 +205,18 @@ def is_suspect(j: int, r: FloatArray) -> bool:
     wider = variance > SUSPECT_RATIO * max(r[MOST_VARIANCE, j], LEAST_USUAL)
     narrower = variance < r[LEAST_VARIANCE, j] / SUSPECT_RATIO
     return bool(apart or wider or (abs(mean) < WATCHED_UP_TO - 1.0 and narrower))
+
+
+@inner
+def is_unsettled(j: int, phase: int, r: FloatArray) -> bool:
+    """Return whether feature j, which is in this `phase`, is suspect or on trial, or may soon be, by its `readings` r.
+
+    By chance, the mean of its recent scores is hardly ever so far from its usual places, nor their variance.
+    """
+    mean, variance = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
+    apart = mean > r[HIGHEST_MEAN, j] + CALM_UP_TO or mean < r[LOWEST_MEAN, j] - CALM_UP_TO
+    wider = variance > UNSETTLED_RATIO * max(r[MOST_VARIANCE, j], LEAST_USUAL)
+    return bool(phase != WATCHED or apart or wider or variance < r[LEAST_VARIANCE, j] / UNSETTLED_RATIO)
 
 
 @inner

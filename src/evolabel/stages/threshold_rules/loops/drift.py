@@ -100,6 +100,7 @@ def watch_tree(k: int, y: float, loss: float, weight: float, n_eff: float, margi
         raise_alarm(a, spread, now, margin)
         raised = True
     if raised:
+        t.before[k] = t.since[k]
         forget(k, now - ROWS_BEFORE_ALARM, t)
     if a[IS_RAISED] > 0.0 and t.against[k] > ENOUGH_AGAINST:
         reverse_tree(k, t)
