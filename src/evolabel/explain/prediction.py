@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import counted, number_text, one_line
+from evolabel._utils.text import counted, one_line
 from evolabel.explain.counterfactuals import Counterfactual, change_texts
+from evolabel.explain.sample_words import START_VALUE, SampleWords
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.unfamiliar import NoveltyCheck
 from evolabel.stages.last_answers.words import LastAnswer
@@ -22,7 +23,7 @@ from evolabel.words.markup import bold, code, escape, page
 from evolabel.words.quoted_names import printed_name
 from evolabel.words.sections import Style
 from evolabel.words.terms import Vocabulary
-from evolabel.words.text_columns import column_and_value, value_words
+from evolabel.words.text_columns import value_words
 
 _CLASS_THRESHOLD = 0.5  # stands in for the threshold where the largest output is predicted
 _AMBIGUOUS_WITHIN = 0.6 - 0.5  # thresh2 of eq. (30), minus 0.5
@@ -31,7 +32,6 @@ _MAX_FACTS = 4
 _LEAST_SHOWN = 0.001  # smaller probabilities, and those above 1 minus this, are not printed as numbers
 _SHOWN_PART = 0.0005  # smallest part of linear member or threshold rules in an output that is shown
 _MAX_LABELS = 10
-START_VALUE = "start value"
 THRESHOLDS = "from the threshold rules"
 FIRST_TREE = "from the tree of the first rows"
 LAST_ANSWERS = "from the last answers"
@@ -271,29 +271,13 @@ def _probability(value: float) -> str:
     return f"over {1.0 - _LEAST_SHOWN}" if value > 1.0 - _LEAST_SHOWN else f"{value:.3f}"
 
 
-def _facts(why: Explanation) -> list[list[int]]:
-    """Return the features of each fact, by number: one, or all that stand for texts of a column; then the start value.
-
-    A feature of a text that is neither 0, 1 nor missing is a fact of its own.
-    """
-    facts: dict[tuple[str, bool], list[int]] = {}
-    for j, name in enumerate(why.feature_names):
-        is_text = _is_text(why, j)
-        facts.setdefault((column_and_value(name)[0] if is_text else name, is_text), []).append(j)
-    return [*facts.values(), [len(why.feature_names)]]
-
-
-def _is_text(why: Explanation, j: int) -> bool:
-    """Return whether feature `j` stands for a text of a column, and its value for having it, or not, or missing."""
-    return why.feature_names[j] in why.words.texts and (why.x[j] in (0.0, 1.0) or bool(np.isnan(why.x[j])))
-
-
 def _parts(why: Explanation, c: int, style: Style) -> str:
     """Return the largest contributions, the sum of the rest, and the feedback of recent errors, which add up."""
-    facts = _facts(why)
+    sample = SampleWords(why.feature_names, why.x, why.words)
+    facts = sample.facts()
     parts = np.array([why.by_feature[fact, c].sum() for fact in facts])
     order = [i for i in np.argsort(-np.abs(parts), kind="stable").tolist() if parts[i] != 0.0] or [len(facts) - 1]
-    texts = [f"{parts[i]:+.3f} {_named(why, facts[i], style)}" for i in order[:_MAX_FACTS]]
+    texts = [f"{parts[i]:+.3f} {sample.named(facts[i], style)}" for i in order[:_MAX_FACTS]]
     if rest := order[_MAX_FACTS:]:
         texts.append(f"{parts[rest].sum():+.3f} from {len(rest)} other{'s' * (len(rest) > 1)}")
     if abs(why.threshold_rules[c]) >= _SHOWN_PART:
@@ -308,29 +292,6 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
     if why.feedback is not None and why.feedback[c] != 0.0:
         texts.append(f"{why.feedback[c]:+.3f} {FEEDBACK}")
     return ", ".join(texts)
-
-
-def _named(why: Explanation, fact: list[int], style: Style) -> str:
-    """Return the `fact`, features by number, with its value in words."""
-    j = fact[0]
-    if j == len(why.feature_names):
-        return START_VALUE
-    if _is_text(why, j):
-        return _text_named(why, fact, style)
-    name, value = why.feature_names[j], float(why.x[j])
-    if np.isnan(value):
-        return f"{style(name)} (missing)"
-    if name in why.words.worded and value in (0.0, 1.0):
-        return " is ".join(value_words(name, on=value == 1.0, style=style))
-    return f"{style(name)} ({number_text(value, why.words.width_of(name))}, {why.words.term_for(name, value, value)})"
-
-
-def _text_named(why: Explanation, fact: list[int], style: Style) -> str:
-    """Return the column whose texts the features `fact` stand for, with the text that it has."""
-    column = style(column_and_value(why.feature_names[fact[0]])[0])
-    if on := [style(column_and_value(why.feature_names[j])[1]) for j in fact if why.x[j] == 1.0]:
-        return f"{column} is {' and '.join(on)}"
-    return f"{column} (missing)" if np.isnan(why.x[fact]).any() else f"{column} is none of the texts seen"
 
 
 def _path(why: Explanation, c: int) -> ThresholdPath | None:
