@@ -3,7 +3,7 @@
 import numpy as np
 from pump_stream import FEATURES
 
-from evolabel.stages.threshold_rules.arrays import FREE, IS_OPEN, LEAF, SAY, SUM_1, SUM_Y, allocate_thresholds
+from evolabel.stages.threshold_rules.arrays import FREE, IS_OPEN, LEAF, SUM_1, SUM_Y, TREE_WEIGHT, allocate_thresholds
 from evolabel.stages.threshold_rules.read_trees import TreeReader
 
 PUMP = [*FEATURES[:3], "machine=M-01", "machine=M-02", "machine=M-03", "machine=M-04"]
@@ -16,7 +16,7 @@ def trees(*splits, missing=(), n=40):
     """
     t = allocate_thresholds(len(PUMP), 1)
     t.feature[:] = FREE
-    t.gate[0, [IS_OPEN, SAY]] = 1.0
+    t.gate[0, [IS_OPEN, TREE_WEIGHT]] = 1.0
     t.rows[:n] = np.arange(n)
     t.weights[:n] = 1.0
     t.X[:n, list(missing)] = np.nan

@@ -119,7 +119,7 @@ def test_labels_are_left_out_one_by_one():
 
 def test_shares_of_threshold_rules_and_written_rules(pump):
     parts = pump.parts_["leak"]
-    assert parts.threshold_rules == pytest.approx(pump.rules_.threshold_rules[0].say)
+    assert parts.threshold_rules == pytest.approx(pump.rules_.threshold_rules[0].weight)
     assert sum(parts.to_dict().values()) == pytest.approx(1.0)
     clf = EvolvingFuzzyClassifier().partial_fit(*pump_rows(1000)).name_columns(FEATURES, LABELS)
     clf.rulebook.add("IF flow ABOVE -100 THEN idle LIKELY")

@@ -29,7 +29,7 @@ class NaiveGate:
     product: float = 0.0
     spread: float = 0.0
     is_open: bool = False
-    say: float = 0.0
+    weight: float = 0.0
     won: float = 0.0
     changed: float = 0.0
 
@@ -40,7 +40,7 @@ class NaiveGate:
     def mixed(self, f: float, g: float) -> float:
         """Output that is compared with f: a tree that is not used is tried with a quarter."""
         e = clip(f, 0.0, 1.0)
-        return e + max(0.25, self.say) * (g - e)
+        return e + max(0.25, self.weight) * (g - e)
 
     def turn(self, gain: float, won: float, w: float, errors: float, pace: float) -> None:
         """Open beyond doubt, close at a third of it or when decisions get worse; a row may pass less time than one."""
@@ -56,12 +56,12 @@ class NaiveGate:
         elif z < errors / 3.0 or decisions < -0.5:
             self.is_open = False
 
-    def learn_say(self, f: float, g: float, y: float, w: float, pace: float) -> None:
+    def learn_tree_weight(self, f: float, g: float, y: float, w: float, pace: float) -> None:
         """Least squares of y - f on g - f, shrunk by one half, cut to [0, 1]."""
         fade, w = 1.0 - 0.001 * pace, w * pace
         self.product = fade * self.product + w * (g - f) * (y - f)
         self.spread = fade * self.spread + w * (g - f) ** 2
-        self.say = clip(self.product / (self.spread + 0.5), 0.0, 1.0)
+        self.weight = clip(self.product / (self.spread + 0.5), 0.0, 1.0)
 
 
 def is_wrong(output: float, y: float) -> bool:
@@ -181,7 +181,7 @@ class NaiveThresholds:
                 v = g[k]
                 g[k] = label.root.soft_answer(x, v)
                 if label.gate.is_open:
-                    out[k] = v + label.gate.say * (g[k] - v)
+                    out[k] = v + label.gate.weight * (g[k] - v)
                     if self.first:
                         out[0] += f[k] - out[k]
         return g, out
@@ -211,7 +211,7 @@ class NaiveThresholds:
             gain = (y - e) ** 2 - (y - h) ** 2
             if not self.shares_gate:
                 label.gate.turn(gain, float(is_wrong(f, y)) - float(is_wrong(h, y)), once, self.errors, pace)
-            label.gate.learn_say(f, g, y, once, pace)
+            label.gate.learn_tree_weight(f, g, y, once, pace)
         learn_path(label.root, x, f, y, min(w, 100.0))
         return gain
 

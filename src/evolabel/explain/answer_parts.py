@@ -14,7 +14,7 @@ import numpy as np
 from evolabel._utils.text import one_line
 from evolabel.explain.shortening import reference_rows
 from evolabel.model.protocols import Model
-from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, SAY
+from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, TREE_WEIGHT
 from evolabel.typing import BoolArray, FloatArray
 
 CLAIMED_FROM = 0.5  # rules are printed for a label if more than this share of its answers is theirs
@@ -97,7 +97,7 @@ def _share_of_trees(model: Model) -> FloatArray:
     share, trees = np.zeros(model.n_labels), model.trees
     if trees is not None:
         used = (trees.arrays.gate[:, IS_OPEN] > 0.0) & (trees.arrays.feature[:, 0] >= 0)
-        share = np.where(used, trees.arrays.gate[:, SAY], 0.0)
+        share = np.where(used, trees.arrays.gate[:, TREE_WEIGHT], 0.0)
         share[: trees.first_tree] = share[trees.first_tree :][:1]  # two classes share a tree
     return np.asarray(share)
 

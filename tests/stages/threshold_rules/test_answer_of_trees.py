@@ -10,7 +10,7 @@ from naive import threshold_rules as naive
 from small_thresholds import random_rows, random_tree, state_of, write_tree
 
 from evolabel.engine.packed_state import pack
-from evolabel.stages.threshold_rules.arrays import IS_OPEN, SAY
+from evolabel.stages.threshold_rules.arrays import IS_OPEN, TREE_WEIGHT
 from evolabel.stages.threshold_rules.loops import answer as answer_module
 
 answer = CallableKernels(answer_module)
@@ -23,9 +23,9 @@ def grown(seed, p=3, K=1, *, splits=6, exclusive=False):
     state, twin = state_of(p, K, exclusive=exclusive), naive.NaiveThresholds(p, K, exclusive=exclusive)
     for k, label in enumerate(twin.labels):
         label.root = random_tree(rng, p, int(rng.integers(splits + 1)))
-        label.gate.is_open, label.gate.say = True, rng.random()
+        label.gate.is_open, label.gate.weight = True, rng.random()
         write_tree(label.root, state.arrays, k)
-        state.arrays.gate[k, [IS_OPEN, SAY]] = 1.0, label.gate.say
+        state.arrays.gate[k, [IS_OPEN, TREE_WEIGHT]] = 1.0, label.gate.weight
     return rng, state, twin
 
 

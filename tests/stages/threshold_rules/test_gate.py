@@ -10,7 +10,7 @@ from naive.threshold_rules import NaiveGate, NaiveThresholds
 from small_thresholds import random_tree, state_of, write_tree
 
 from evolabel.engine.packed_state import pack
-from evolabel.stages.threshold_rules.arrays import IS_OPEN, N_GATE, SAY
+from evolabel.stages.threshold_rules.arrays import IS_OPEN, N_GATE, TREE_WEIGHT
 from evolabel.stages.threshold_rules.loops import gate as gate_module
 
 gate = CallableKernels(gate_module)
@@ -30,8 +30,8 @@ def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace):
         won = gate.is_wrong(f, y) - gate.is_wrong(h, y)
         gate.turn_gate(m, (y - f) ** 2 - (y - h) ** 2, won, w, pace, errors)
         twin.turn((y - f) ** 2 - (y - h) ** 2, won, w, errors, pace)
-        gate.learn_say(m, f, g, y, w, pace)
-        twin.learn_say(f, g, y, w, pace)
+        gate.learn_tree_weight(m, f, g, y, w, pace)
+        twin.learn_tree_weight(f, g, y, w, pace)
         np.testing.assert_allclose(m, twin.vector(), atol=1e-10)
 
 
@@ -71,10 +71,10 @@ def test_the_weight_is_that_of_least_squares(seed):
     rng, m = np.random.default_rng(seed), np.zeros(N_GATE)
     f, g, y = rng.uniform(0.0, 1.0, (3, 60))
     for row in zip(f, g, y, strict=True):
-        gate.learn_say(m, *row, 1.0, 1.0)
+        gate.learn_tree_weight(m, *row, 1.0, 1.0)
     fade = 0.999 ** np.arange(59, -1, -1)
     slope = (fade * (g - f)) @ (y - f) / (fade @ (g - f) ** 2 + 0.5)
-    assert m[SAY] == pytest.approx(np.clip(slope, 0.0, 1.0), abs=1e-10)
+    assert m[TREE_WEIGHT] == pytest.approx(np.clip(slope, 0.0, 1.0), abs=1e-10)
 
 
 @settings(max_examples=examples(20))

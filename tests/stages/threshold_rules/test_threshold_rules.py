@@ -14,17 +14,17 @@ from evolabel.stages.threshold_rules.arrays import (
     HALF_WIDTH,
     LEAF,
     MISSING_LEFT,
-    SAY,
     SUBTREE_COUNT,
     SUBTREE_GAIN,
     SUM_Y,
+    TREE_WEIGHT,
     allocate_thresholds,
 )
 from evolabel.stages.threshold_rules.leaves import read_leaves, tree_relevance
 from evolabel.stages.threshold_rules.read_trees import TreeReader, read_threshold_rules, tree_reader
 from evolabel.stages.threshold_rules.words import (
     ADMITTED_TOO,
-    FULL_SAY,
+    FULL_WEIGHT,
     ThresholdCondition,
     edge_text,
     percent,
@@ -111,7 +111,7 @@ def test_rules_for_the_label_come_first_and_the_others_in_one_line():
         "  IF pressure is below -1.0 THEN leak (90 %, 9 samples)",
         "  otherwise: leak 0 % of 900 samples",
     ]
-    t.gate[0, SAY] = 0.8
+    t.gate[0, TREE_WEIGHT] = 0.8
     assert read(t).text.startswith("Threshold rules for leak (threshold rules count 80 %)\n")
 
 
@@ -223,7 +223,7 @@ def test_edges_and_missing_values_are_those_of_the_arrays():
 
 @pytest.mark.parametrize("weight", [0.9499999, 0.949, 0.945, 0.9451])
 def test_a_weight_below_the_limit_is_printed_as_one(weight):
-    assert weight < FULL_SAY
+    assert weight < FULL_WEIGHT
     assert weight_text(weight) == "94 %"
 
 

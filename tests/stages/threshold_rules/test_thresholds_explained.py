@@ -100,8 +100,8 @@ def test_near_an_edge_the_leaf_with_the_largest_share_is_named(pump):
 
 def test_a_rule_with_less_than_half_of_the_say_did_not_decide(pump):
     path = explained(pump, sample_rows()[1]).paths[0]
-    assert replace(path, say=0.3).words(str).startswith("threshold rule, which counts 30 %: IF ")
-    assert replace(path, say=0.8).words(str).endswith("; threshold rules count 80 %")
+    assert replace(path, weight=0.3).words(str).startswith("threshold rule, which counts 30 %: IF ")
+    assert replace(path, weight=0.8).words(str).endswith("; threshold rules count 80 %")
 
 
 def test_all_forms_have_the_path(pump):

@@ -14,7 +14,7 @@ from evolabel.stages.threshold_rules.leaves import ring_rows
 from evolabel.stages.threshold_rules.path import ThresholdPath
 from evolabel.stages.threshold_rules.read_trees import TreeReader
 from evolabel.stages.threshold_rules.words import (
-    FULL_SAY,
+    FULL_WEIGHT,
     NOTHING_ELSE,
     ThresholdCondition,
     ThresholdRule,
@@ -95,8 +95,9 @@ def _title(why: Explanation, path: ThresholdPath, k: int) -> str:
     answer = "yes" if why.predicted[k] else "no"
     border = "" if why.threshold is None else f", threshold {why.borders[k]:.2g}"
     text = f"{canvas.plain(why.label_names[k])}: {answer} (output {why.total[k]:.2f}{border})"
-    text += "" if path.share >= FULL_SAY else f"; near an edge, this rule has {weight_text(path.share)} of the answer"
-    return text + ("" if path.say >= FULL_SAY else f"; threshold rules count {weight_text(path.say)}")
+    if path.share < FULL_WEIGHT:
+        text += f"; near an edge, this rule has {weight_text(path.share)} of the answer"
+    return text + ("" if path.weight >= FULL_WEIGHT else f"; threshold rules count {weight_text(path.weight)}")
 
 
 def _draw_range(ax: "Axes", sample: _Sample, condition: ThresholdCondition, row: int) -> None:

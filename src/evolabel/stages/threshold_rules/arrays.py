@@ -62,7 +62,7 @@ SINCE_TRIAL, TO_WAIT, SUBTREE_GAIN, SUBTREE_SQUARES, SUBTREE_COUNT = 0, 1, 2, 3,
 
 # Index of `gate`: fading sums of the gain of the tree over f and of its square, of (g - f)(y - f) and of (g - f)^2;
 # whether it is open; the weight w of g; fading sums of decisions won minus lost, and of decisions changed.
-GAIN, GAIN_SQUARES, PRODUCT, GAP_SQUARES, IS_OPEN, SAY, WON, CHANGED_DECISIONS = 0, 1, 2, 3, 4, 5, 6, 7
+GAIN, GAIN_SQUARES, PRODUCT, GAP_SQUARES, IS_OPEN, TREE_WEIGHT, WON, CHANGED_DECISIONS = 0, 1, 2, 3, 4, 5, 6, 7
 N_GATE = 8
 
 # Index of `clock`: labelled rows so far; rows that were put into the main and into the rare ring; row of the next

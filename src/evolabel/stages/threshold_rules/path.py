@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.stages.threshold_rules.arrays import EDGE, HALF_WIDTH, MISSING_LEFT, SAY, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import EDGE, HALF_WIDTH, MISSING_LEFT, TREE_WEIGHT, ThresholdArrays
 from evolabel.stages.threshold_rules.read_trees import TreeReader
-from evolabel.stages.threshold_rules.words import FULL_SAY, ThresholdRule, weight_text
+from evolabel.stages.threshold_rules.words import FULL_WEIGHT, ThresholdRule, weight_text
 from evolabel.typing import FloatArray
 from evolabel.words.sections import Style
 
@@ -45,7 +45,7 @@ class ThresholdPath:
         The rule of the leaf with the largest share.
     share : float
         Share of that leaf in the answer; less than 1 near an edge.
-    say : float
+    weight : float
         Weight of the threshold rules in the output of the label.
     steps : tuple of PathStep
         From the root to the leaf, in the units that sensors read now.
@@ -55,16 +55,16 @@ class ThresholdPath:
 
     rule: ThresholdRule
     share: float
-    say: float
+    weight: float
     steps: tuple[PathStep, ...]
     edges: tuple[PathEdge, ...]
 
     def words(self, style: Style) -> str:
         """Return which rule decided, with names from users in this `style`."""
-        if self.say < _HALF:
-            return f"threshold rule, which counts {weight_text(self.say)}: {self.rule.words(style)}"
+        if self.weight < _HALF:
+            return f"threshold rule, which counts {weight_text(self.weight)}: {self.rule.words(style)}"
         part = "" if self.share >= _SURE else f" to {weight_text(self.share)}"
-        counts = "" if self.say >= FULL_SAY else f"; threshold rules count {weight_text(self.say)}"
+        counts = "" if self.weight >= FULL_WEIGHT else f"; threshold rules count {weight_text(self.weight)}"
         return f"decided{part} by: {self.rule.words(style)}{counts}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class ThresholdPath:
         return {
             "rule": self.rule.to_dict(),
             "share": self.share,
-            "say": self.say,
+            "weight": self.weight,
             "steps": [asdict(step) for step in self.steps],
         }
 
@@ -103,7 +103,7 @@ def _path(trees: TreeReader, k: int, x: FloatArray) -> ThresholdPath:
     edges = tuple(
         PathEdge(int(t.feature[k, a]), float(t.edge[k, a, EDGE]), float(t.edge[k, a, HALF_WIDTH])) for a in nodes[:-1]
     )
-    return ThresholdPath(_rule_of(trees, k, leaf, x), share, float(t.gate[k, SAY]), steps, edges)
+    return ThresholdPath(_rule_of(trees, k, leaf, x), share, float(t.gate[k, TREE_WEIGHT]), steps, edges)
 
 
 def _rule_of(trees: TreeReader, k: int, leaf: int, x: FloatArray) -> ThresholdRule:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel.engine.compile import interpreted
 from evolabel.stages.rules.stream_terms import RulesModel
-from evolabel.stages.threshold_rules.arrays import IS_OPEN, SAY, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import IS_OPEN, TREE_WEIGHT, ThresholdArrays
 from evolabel.stages.threshold_rules.edge_strips import join_strips
 from evolabel.stages.threshold_rules.leaves import (
     EVERYWHERE,
@@ -198,7 +198,7 @@ class TreeReader:
         rest_label, rest_share = self._likely(k, share)
         return LabelRules(
             label=self.labels[k],
-            say=float(t.gate[k, SAY]),
+            weight=float(t.gate[k, TREE_WEIGHT]),
             rules=tuple(rule for rule, _ in found),
             n_shown=len(shown),
             rest_label=rest_label,

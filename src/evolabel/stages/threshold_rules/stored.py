@@ -24,12 +24,12 @@ from evolabel.stages.threshold_rules.arrays import (
     OF_RING,
     RARE,
     RARE_ROWS,
-    SAY,
     SUBTREE_SQUARES,
     SUM_1,
     SUM_FF,
     SUM_Y,
     THRESHOLD_ARRAYS,
+    TREE_WEIGHT,
 )
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.typing import Arrays, BoolArray, IntArray
@@ -101,7 +101,7 @@ def _check_numbers(arrays: Arrays, next_number: int) -> None:
     require(arrays["alarms"][:, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
     check_positives(arrays["positives"], int(arrays["clock"][LEARNED]))
     require(np.isin(gate[:, IS_OPEN], (0.0, 1.0)), "gate", "0 or 1, whether it is open")
-    require((gate[:, SAY] >= 0.0) & (gate[:, SAY] <= 1.0), "gate", "weights in [0, 1]")
+    require((gate[:, TREE_WEIGHT] >= 0.0) & (gate[:, TREE_WEIGHT] <= 1.0), "gate", "weights in [0, 1]")
     require((gate[:, [GAIN_SQUARES, GAIN_SQUARES + 2]] >= 0.0), "gate", "sums of squares of at least 0")
     require((bins[:, 1:] >= bins[:, :-1]) | np.isinf(bins[:, 1:]), "bins", "edges that rise")
     check_persistence(arrays["persistence"])

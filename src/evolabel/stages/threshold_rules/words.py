@@ -11,7 +11,7 @@ from evolabel.words.sections import Items, Marks, SectionView, Style
 
 LIKELY_FROM = 0.5  # share of positives from which on a rule is one for its label
 _ROUNDING = 1e-9  # largest part of all samples that is none, but for rounding
-FULL_SAY = 0.95  # weight of the threshold rules below which the heading of a label has it
+FULL_WEIGHT = 0.95  # weight of the threshold rules below which the heading of a label has it
 
 NOT_ADMITTED, ADMITTED_TOO, NOTHING_ELSE, NEVER_SEEN = "not admitted", "admitted too", "nothing else", "never seen"
 """Missing values in a condition; "never seen": the feature was never missing in the rows that are kept."""
@@ -137,7 +137,7 @@ class LabelRules(SectionView):
     Attributes
     ----------
     label : str
-    say : float
+    weight : float
         Weight of the threshold rules in the output of the label, 0 to 1; the rest is that of the other rules.
     rules : tuple of ThresholdRule
         All rules: those for the label first, the best supported first.
@@ -150,7 +150,7 @@ class LabelRules(SectionView):
     """
 
     label: str
-    say: float
+    weight: float
     rules: tuple[ThresholdRule, ...]
     n_shown: int
     rest_label: str
@@ -158,7 +158,7 @@ class LabelRules(SectionView):
     rest_support: float
 
     def _heading(self, style: Style) -> str:
-        counts = "" if self.say >= FULL_SAY else f" (threshold rules count {weight_text(self.say)})"
+        counts = "" if self.weight >= FULL_WEIGHT else f" (threshold rules count {weight_text(self.weight)})"
         return f"{style(self.label)}{counts}"
 
     def _lines(self, style: Style) -> list[str]:
@@ -176,7 +176,7 @@ class LabelRules(SectionView):
         """Return the rules as values that JSON can hold."""
         return {
             "label": self.label,
-            "say": self.say,
+            "weight": self.weight,
             "rules": [rule.to_dict() for rule in self.rules],
             "otherwise": {"label": self.rest_label, "share": self.rest_share, "support": self.rest_support},
         }

@@ -7,7 +7,7 @@ import numpy as np
 from evolabel._utils.text import samples
 from evolabel.stages.threshold_rules.drawn_tree import DrawnNode, drawn_tree
 from evolabel.stages.threshold_rules.figures.figure_data import TreeDrawable
-from evolabel.stages.threshold_rules.words import FULL_SAY, LIKELY_FROM, ThresholdRule, percent, weight_text
+from evolabel.stages.threshold_rules.words import FULL_WEIGHT, LIKELY_FROM, ThresholdRule, percent, weight_text
 from evolabel.words.figures import canvas
 from evolabel.words.figures.canvas import Axes
 
@@ -42,8 +42,8 @@ def threshold_tree(classifier: TreeDrawable, label: int | str | None = None, *, 
     _draw_node(ax, root, 0.0, _Frame(data.label_names[k], heights, depth, root.support))
     ax.set(xlim=(-0.28, depth + 0.95), ylim=(n - 0.4, -0.75))
     ax.set_axis_off()
-    say = trees.label_rules(k).say
-    counts = "" if say >= FULL_SAY else f" (they count {weight_text(say)})"
+    weight = trees.label_rules(k).weight
+    counts = "" if weight >= FULL_WEIGHT else f" (they count {weight_text(weight)})"
     ax.set_title(f"Threshold rules for {canvas.plain(data.label_names[k])}{counts}", loc="left", fontsize=10)
     return ax
 

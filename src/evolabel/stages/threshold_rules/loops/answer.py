@@ -22,12 +22,12 @@ from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
     LEAF,
     MISSING_LEFT,
-    SAY,
     SUM_1,
     SUM_F,
     SUM_FF,
     SUM_FY,
     SUM_Y,
+    TREE_WEIGHT,
     ThresholdArrays,
     Thresholds,
 )
@@ -131,7 +131,7 @@ def replace_output(k: int, f: float, g: float, out: FloatArray, thresholds: Thre
 
     The gate is that of `thresholds`.
     """
-    refined = f + thresholds.arrays.gate[k, SAY] * (g - f)
+    refined = f + thresholds.arrays.gate[k, TREE_WEIGHT] * (g - f)
     if thresholds.first == 1:  # two classes: the other one answers the rest
         out[0] += out[k] - refined
     out[k] = refined

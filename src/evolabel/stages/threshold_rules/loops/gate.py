@@ -21,7 +21,7 @@ from evolabel.stages.threshold_rules.arrays import (
     GAP_SQUARES,
     IS_OPEN,
     PRODUCT,
-    SAY,
+    TREE_WEIGHT,
     WON,
     Thresholds,
 )
@@ -29,7 +29,7 @@ from evolabel.stages.threshold_rules.loops.answer import is_grown
 from evolabel.typing import FloatArray
 
 GATE_FADE = 0.999  # of the sums of a gate and of the gains of subtrees, per row
-LEAST_SAY = 0.25  # weight of g at which a tree that is not used yet is tried
+LEAST_TREE_WEIGHT = 0.25  # weight of g at which a tree that is not used yet is tried
 NO_SQUARES = 0.05  # added under the root, so that a few rows do not open a gate
 NO_DECISIONS = 1.0
 LEAST_SPREAD = 0.5
@@ -69,7 +69,7 @@ def turn_gate(m: FloatArray, gain: float, won: float, weight: float, pace: float
 
 
 @inner
-def learn_say(m: FloatArray, f: float, g: float, y: float, weight: float, pace: float) -> None:
+def learn_tree_weight(m: FloatArray, f: float, g: float, y: float, weight: float, pace: float) -> None:
     """Update the weight of g in the gate m by the label y of a row of this `weight`.
 
     `pace` is the time that passes with the row.
@@ -78,14 +78,14 @@ def learn_say(m: FloatArray, f: float, g: float, y: float, weight: float, pace: 
     weight *= pace
     m[PRODUCT] = fade * m[PRODUCT] + weight * (g - f) * (y - f)
     m[GAP_SQUARES] = fade * m[GAP_SQUARES] + weight * (g - f) * (g - f)
-    m[SAY] = min(1.0, max(0.0, m[PRODUCT] / (m[GAP_SQUARES] + LEAST_SPREAD)))
+    m[TREE_WEIGHT] = min(1.0, max(0.0, m[PRODUCT] / (m[GAP_SQUARES] + LEAST_SPREAD)))
 
 
 @inner
 def mixed(m: FloatArray, f: float, g: float) -> float:
     """Return the output that the gate m would give, were it open."""
     e = min(1.0, max(0.0, f))
-    return float(e + max(LEAST_SAY, m[SAY]) * (g - e))
+    return float(e + max(LEAST_TREE_WEIGHT, m[TREE_WEIGHT]) * (g - e))
 
 
 @inner
@@ -107,7 +107,7 @@ def learn_gate(k: int, y: float, f: float, g: float, weight: float, pace: float,
     gain = (y - e) ** 2 - (y - h) ** 2
     if not thresholds.exclusive or thresholds.first == 1:
         turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, pace, thresholds.gate_error)
-    learn_say(m, f, g, y, weight, pace)
+    learn_tree_weight(m, f, g, y, weight, pace)
     return float(gain)
 
 
