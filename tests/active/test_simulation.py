@@ -57,7 +57,7 @@ def test_a_learner_that_asks_for_everything_is_the_classifier(stream):
     X, Y = stream
     greedy = BudgetedLearner(BASE, 1.0, criteria="ambiguity", selection="tokens", antecedent_rate=1.0)
     greedy.fit(X[:60], Y[:60])
-    plain = EvolvingFuzzyClassifier(max_rules=4, memory=None).fit(X[:60], Y[:60])
+    plain = EvolvingFuzzyClassifier(max_rules=4).fit(X[:60], Y[:60])
     np.testing.assert_array_equal(greedy.test_then_train(X[60:], Y[60:]), plain.test_then_train(X[60:], Y[60:]))
     assert greedy.share_ == 1.0
 

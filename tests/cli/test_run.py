@@ -47,6 +47,24 @@ def test_labels_are_refused_where_the_data_names_its_own(command, plant, tmp_pat
     assert re.search(rf"{data} .*; leave .*labels", told.err)
 
 
+def test_labels_that_last_are_predicted_by_the_last_answers_unless_they_come_late(command, tmp_path):
+    rng, state = np.random.default_rng(0), np.repeat(np.arange(40) % 2, 12)
+    rows = [f"{x:.3f},{y},{1 - y}" for x, y in zip(rng.normal(size=len(state)), state, strict=True)]
+    (tmp_path / "states.csv").write_text("\n".join(["heat,on,off", *rows]))
+
+    def share(*words):
+        told = command(
+            "run", tmp_path / "states.csv", "--labels=-2", "--metrics", "pa,kappa_temporal", "--json", *words
+        )
+        return json.loads(told.out)["runs"]["0"][0]["metrics"]
+
+    found, late = share(), share("--delay", 6)
+    assert found["pa"] > 0.8
+    assert max(share("--set", "memory=none")["pa"], late["pa"]) < 0.7
+    assert found["kappa_temporal"] > late["kappa_temporal"]
+    assert share("--learner", "no-change")["kappa_temporal"] == 0.0
+
+
 def test_json_is_all_that_goes_to_standard_output(command):
     told = command("run", "drift", "--samples", 150, "--against", "prior", "--seeds", 2, "--json")
     document = json.loads(told.out)

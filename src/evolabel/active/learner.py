@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -37,6 +37,17 @@ from evolabel.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
+
+
+class NextAnswers(NamedTuple):
+    """Answers to the next rows."""
+
+    outputs: FloatArray
+    plain: FloatArray
+    """Those without the last answers, equal where these do not count."""
+    empty: BoolArray | None
+    """Which rows have no feature; None if all have."""
+
 
 _MOST_ROWS_AHEAD = 2048  # rows that `next_query` scores together at most
 
@@ -368,15 +379,17 @@ class ActiveLearner:
         query.number = skipped.number
         self.ledger.questions_held += over_limit and query.asked
 
-    def learn(self, x: object, y: object, *, on_event: OnEvent | None = None) -> None:
+    def learn(self, x: object, y: object, *, late: int | None = None, on_event: OnEvent | None = None) -> None:
         """Learn labels `y` of a sample `x` that was counted before and not asked about; they cost nothing.
 
-        `y` has 0, 1 or NaN for each label; `on_event` is as in `update`.
+        `y` has 0, 1 or NaN for each label; `late` is how many samples were counted after it, None if that is not known.
+        `on_event` is as in `update`.
         """
-        self._report(on_event, partial(self._learn_labels, x, y))
+        passed = self.bucket.seen if late is None else whole_number("late", late, 0)
+        self._report(on_event, partial(self._learn_labels, x, y, passed))
 
     @uninterrupted
-    def _learn_labels(self, x: object, y: object) -> None:
+    def _learn_labels(self, x: object, y: object, late: int) -> None:
         row = self._inner.validate_row(x).rows[0]
         labels = checked_labels(as_matrix([y], "y"))
         model = self._inner.model
@@ -384,7 +397,8 @@ class ActiveLearner:
             raise DataError(f"y has {labels.shape[1]} labels; pass {model.n_labels} labels, NaN for unknown ones")
         if not np.isnan(labels).all():
             counted = np.ones(model.n_labels, np.bool_)
-            self._inner.learn_checked(row, labels[0], None, antecedent_rate=self.antecedent_rate, counted=counted)
+            rate = self.antecedent_rate
+            self._inner.learn_checked(row, labels[0], None, antecedent_rate=rate, counted=counted, late=late)
             self.ledger.labels_volunteered += int(np.count_nonzero(~np.isnan(labels)))
 
     # ------------------------------------------------------------------ predictions
@@ -393,6 +407,9 @@ class ActiveLearner:
     def decision_function(self, X: object, first: int | None = None) -> FloatArray:
         """Outputs of the classifier for the next rows, corrected by recent errors, (n, K).
 
+        Where the last four samples were answered at once, the last answers count in the first row instead, as in
+        `test_then_train` of the classifier.
+
         Parameters
         ----------
         X : array (n, p) or list of dict
@@ -400,13 +417,19 @@ class ActiveLearner:
         first : int, optional
             Number of the first row in the stream, by default that of the next sample.
         """
-        return self._outputs_and_empty(X, first)[0]
+        return self._answered(X, first).outputs
 
-    def _outputs_and_empty(self, X: object, first: int | None) -> tuple[FloatArray, BoolArray | None]:
-        """`decision_function` of the rows `X` from number `first` on, and which have no feature; None if all have."""
+    def _answered(self, X: object, first: int | None) -> NextAnswers:
+        """`decision_function` of the rows `X` from number `first` on, and what it comes from."""
         filled = FilledRows.of(self._inner.validate_rows(X), "the output is the base rates of the labels")
         start, model = self._number(first), self._inner.model
-        return filled.outputs(model, lambda rows: self.strategy.outputs(model, rows, start)), filled.empty
+        plain = filled.outputs(model, lambda rows: self.strategy.outputs(model, rows, start))
+        follows = self.strategy.follows(model, start)
+        if not len(follows) or not len(filled.rows):
+            return NextAnswers(plain, plain, filled.empty)
+        outputs, row, at = plain.copy(), filled.rows[:1], filled.passed(0)
+        plain[at], outputs[at] = model.outputs(row)[0], model.answer_few(row, follows=follows).outputs[0]
+        return NextAnswers(outputs, plain, filled.empty)
 
     @exclusive
     def predict_proba(self, X: object, first: int | None = None) -> FloatArray:
@@ -415,10 +438,10 @@ class ActiveLearner:
         The maps are those of the classifier (`classifier.predict_proba` does not correct by recent errors). `first` is
         the number of the first row in the stream.
         """
-        outputs, empty = self._outputs_and_empty(X, first)
-        P = self._inner.model.calibrator().probabilities(outputs)
-        if empty is not None:
-            P[empty] = base_probabilities(self._inner.model)
+        found = self._answered(X, first)
+        P = self._inner.state.probabilities_after(found.outputs, found.plain)
+        if found.empty is not None:
+            P[found.empty] = base_probabilities(self._inner.model)
         return P
 
     @exclusive
@@ -427,21 +450,30 @@ class ActiveLearner:
 
         `classifier.predict` does not correct by recent errors. `first` is the number of the first row in the stream.
         """
-        return self._inner.decide(self.decision_function(X, first)).astype(np.int64)
+        found = self._answered(X, first)
+        plain = None if found.outputs is found.plain else found.plain
+        return self._inner.decide(found.outputs, plain).astype(np.int64)
 
     @exclusive
     def explain(self, x: object, first: int | None = None, *, turns: int = 1) -> "Explanation":
         """`decision_function` of one sample `x` in parts that add up; `feedback` is the part of recent errors.
 
-        `classifier.explain` gives the same parts without it. `first` is the number of the sample in the stream, `turns`
-        the most changes per label that are offered because they would turn it.
+        Where the last answers count, they are a part instead. `classifier.explain` has neither. `first` is the number
+        of the sample in the stream, `turns` the most changes per label that are offered because they would turn it.
         """
         start, model = self._number(first), self._inner.model
+        if len(self.strategy.follows(model, start)) and start > self.bucket.seen:
+            return self._inner.explain(x, None, turns, follows=1)
 
         def correct(rows: FloatArray) -> Correction | None:
             return self.strategy.context.of(model, rows, np.full(len(rows), start, np.int64)).correction
 
         return self._inner.explain(x, correct, turns)
+
+    @property
+    def next_follows(self) -> bool:
+        """Whether the last answers count in the answer to the next sample, as `decision_function` states."""
+        return len(self.strategy.follows(self._inner.model, self._number(None))) > 0
 
     def _number(self, first: int | None) -> int:
         """Number of a sample in the stream: `first`, or that of the next sample."""
@@ -573,8 +605,9 @@ class ActiveLearner:
             warm_up.in_order = False  # rows that were asked about are not neighbours in the stream
         counted = self.strategy.drawn_labels(query)
         self._inner.add_labels(answer.new_labels)
+        late = self.bucket.seen - (query.number or 0)
         outputs = self._inner.learn_checked(
-            query.x, y, confidence, antecedent_rate=self.antecedent_rate, counted=counted
+            query.x, y, confidence, antecedent_rate=self.antecedent_rate, counted=counted, late=late
         )
         if warm_up is None:
             self.strategy.context.record_error(model, query, y, outputs, confidence)

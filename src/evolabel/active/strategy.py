@@ -25,12 +25,14 @@ from evolabel.active.scoring.second_moments import UnlabelledRows
 from evolabel.active.selection import Selector
 from evolabel.active.selection.token_bucket import Allowance, TokenBucket
 from evolabel.classifier.inner import ClassifierInner, FittedModel
+from evolabel.core.rows import FOLLOWS_NOTHING
 from evolabel.errors import StateError
 from evolabel.explain.unfamiliar import describe_unfamiliar
 from evolabel.model.label_states import doubts
 from evolabel.model.protocols import Model
+from evolabel.stages.last_answers.arrays import OLDEST
 from evolabel.streams.tabular.column_coding import Unseen
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
 class QueryStrategy:
@@ -148,6 +150,17 @@ class QueryStrategy:
         numbers = np.arange(first, first + len(rows), dtype=np.int64)
         plain, correction = model.outputs(rows), self.context.of(model, rows, numbers).correction
         return plain if correction is None else correction.of(plain)
+
+    def follows(self, model: Model, first: int) -> IntArray:
+        """How many rows after the last counted one sample `first` comes, (1,); empty if no last answers count in it.
+
+        They do where the samples right before it were answered at once. Then no error feedback corrects it.
+        """
+        follows, memory = first - self.bucket.seen, model.memory
+        counted = self._counted_by is not None and self._counted_by.model is model
+        if not counted or model.warm_up is not None or memory is None or not OLDEST < first <= self.bucket.seen + 1:
+            return FOLLOWS_NOTHING
+        return np.array([follows]) if memory.comes_at_once(follows) else FOLLOWS_NOTHING
 
     def scan(self, model: Model, rows: FloatArray) -> tuple[Query | None, int]:
         """Count checked `rows` of `model` until one is to be asked about; returns its query and the number counted.

@@ -1,6 +1,7 @@
 """`ClassifierInner`: what other rooms of the library may use of a classifier besides its public methods."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from itertools import islice
@@ -363,11 +364,14 @@ class ClassifierInner:
             raise DataError(f"query takes one sample, got {len(read.rows)} rows; use next_query for many")
         return read
 
-    def explain(self, x: object, correct: "Correct", turns: int) -> "Explanation":
-        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label."""
+    def explain(self, x: object, correct: "Correct | None", turns: int, *, follows: int | None = None) -> "Explanation":
+        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label.
+
+        `follows` is as in `decision_function`.
+        """
         self.model  # noqa: B018
         read = self.validate_row(x) if isinstance(x, Mapping | Encoded) else self._validated(as_one_row(x))
-        return self.explain_row(read.rows, correct, tuple(read.unseen), turns)
+        return self.explain_row(read.rows, correct, tuple(read.unseen), turns, follows=follows)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""
@@ -423,9 +427,15 @@ class ClassifierInner:
             )
         return model or self.trained_model
 
-    def decide(self, outputs: FloatArray) -> BoolArray:
-        """Return the labels that the classifier predicts for `outputs`, (n, K)."""
-        return self.state.decide(outputs, self.classifier.threshold)
+    def decide(self, outputs: FloatArray, plain: FloatArray | None = None) -> BoolArray:
+        """Return the labels that the classifier predicts for `outputs`, (n, K).
+
+        `plain` are those without the last answers; None: the same.
+        """
+        if plain is None:
+            return self.state.decide(outputs, self.classifier.threshold)
+        P = self.state.probabilities_after(outputs, plain)
+        return self.state.decide_after(outputs, plain, self.state.decide(outputs, self.classifier.threshold, P))
 
     def learn_checked(
         self,
@@ -435,13 +445,14 @@ class ClassifierInner:
         *,
         antecedent_rate: float,
         counted: BoolArray,
+        late: int,
     ) -> FloatArray:
         """Outputs for the checked row `x`, (p,), from before it is learned with the checked labels `y`.
 
         `y` is (K,) of 0, 1 and NaN; the weights of labels that are NaN do not change, and a wider `y` adds labels.
         `confidence` of each label in [0, 1] may be None. `antecedent_rate` in [0, 1] is the factor by which the sample
         moves the rule it falls into. Only labels that are `counted`, (K,), move the thresholds of prediction sets:
-        those that were not chosen because they are uncertain.
+        those that were not chosen because they are uncertain. `late` rows of the stream were counted after it.
         """
         state, model = self.state, self.state.model
         labels = y[None]
@@ -453,11 +464,13 @@ class ClassifierInner:
         batch = Batch(x[None], labels, outputs=outputs, plain=plain)
         if confidence is not None:
             batch = batch._replace(confidences=confidence[None])
+        memory = model.memory
         try:
             if rules is None:
                 state.learn(batch)
             else:
-                with moving_antecedents_by(rules, antecedent_rate), model.calibration.counting(counted):
+                when = nullcontext() if memory is None else memory.late(late)
+                with moving_antecedents_by(rules, antecedent_rate), model.calibration.counting(counted), when:
                     state.learn(batch)
         except BaseException:
             model.advance(counted_before)

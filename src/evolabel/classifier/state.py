@@ -144,7 +144,7 @@ class ClassifierState:
     def probabilities_after(self, outputs: FloatArray, plain: FloatArray) -> FloatArray:
         """Return the probabilities of `outputs` that follow the last answers, (n, K), which are `plain` without."""
         P, following = self.model.calibrator().probabilities(plain), self.model.following
-        return P if following is None else following.probabilities(outputs, plain, P)
+        return P if following is None or outputs is plain else following.probabilities(outputs, plain, P)
 
     def decide_after(self, outputs: FloatArray, plain: FloatArray, decided: BoolArray) -> BoolArray:
         """Return `decided`, labels that are on by `outputs`, where nothing is learned for decisions; else anew.

@@ -158,7 +158,9 @@ class ProjectState:
         query = self.learner.query(x)
         names, on = self.label_names, self.learner.classifier.thresholds_ <= query.prediction
         shares = query.probabilities  # known if labels are asked for, or there is no feature
-        if shares is None:
+        if self.learner.next_follows:
+            on, shares = self.learner.predict([x])[0] > 0, self.learner.predict_proba([x])[0]
+        elif shares is None:
             shares = self.learner.strategy.inner.model.calibrator().probabilities(query.prediction[None])[0]
         answer: Facts = {
             "prediction": dict(zip(names, shares.tolist(), strict=True)),
@@ -233,7 +235,8 @@ class ProjectState:
             self.learner.update(query, labels_row(self.labels, payload["y"]))
             return
         self.learner.skip(query)
-        self.learner.learn(encoded(self.features, payload["x"])[0], labels_row(self.labels, payload["y"]))
+        given = labels_row(self.labels, payload["y"])
+        self.learner.learn(encoded(self.features, payload["x"])[0], given, late=0)
 
     def _open(self, query: Query, asked: list[str], predicted: list[str], at: int) -> None:
         """Keep the question of `query` about the labels `asked`; the model has `predicted` some labels."""

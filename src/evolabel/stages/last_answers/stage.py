@@ -4,6 +4,8 @@ Only rows that are said to follow the last learned row are answered by it (`Rows
 outputs, and what other stages learn, are as without it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -89,6 +91,25 @@ class LastAnswers(Answering):
     def advance(self, rows: int) -> None:
         """Count `rows` of the stream that are not learned; below 0: rows that are learned now."""
         self.arrays.row[0] = max(int(self.arrays.row[0]) + rows, 0)
+
+    @contextmanager
+    def late(self, rows: int) -> Iterator[None]:
+        """Learn, within this context, a row that came `rows` before the last one: its answer is as old as the row."""
+        back = min(rows, OLDEST + 1, int(self.arrays.row[0]))
+        self.advance(-back)
+        try:
+            yield
+        finally:
+            self.advance(back)
+
+    def comes_at_once(self, follows: int) -> bool:
+        """Return whether the `OLDEST` rows before one were answered at once.
+
+        It comes `follows` rows after the last one. Labels with too few answers do not count.
+        """
+        used = self.arrays.n_losses >= ENOUGH
+        before = int(self.arrays.row[0]) + follows - np.arange(1, OLDEST + 1)
+        return bool(used.any() and (self.arrays.at[used][:, before % OLDEST] == before).all())
 
     # ------------------------------------------------------------------ other widths, merging, files, copies
 

@@ -75,9 +75,11 @@ def learn_after(b: int, k: int, place: int, odds: float, y: float, g: float, m: 
 
 @inner
 def keep_answer(b: int, now: int, y: float, g: float, m: LastAnswerState) -> None:
-    """Keep the answer y of weight g to label b in the row `now`, with the residuals after it."""
+    """Keep the answer y of weight g to label b in the row `now`, with the residuals after it, unless it is too late."""
     a, d = m.arrays, y - m.f[b]
     place, last = now % OLDEST, 0
+    if a.at[b, place] > now:
+        return
     for i in range(1, OLDEST):
         if a.at[b, i] > a.at[b, last]:
             last = i
