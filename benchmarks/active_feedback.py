@@ -6,7 +6,8 @@
 Orders: water quality backwards, and rotated (the end joined to the beginning), each with five starts around the
 first third; never in the order and from the start that `active_learning.py` reports. Shuffles 10-17 of four sets in
 the benchmark protocol. Drifts: three synthetic streams of each kind (`active_robustness.py`). Numbers are points of PA
-and AP below the classifier that learns all labels without error feedback; "all answers" learns all labels with it.
+and AP below the classifier that learns all labels without error feedback and last answers; "all answers" learns all
+labels with error feedback.
 """
 
 from collections.abc import Iterator
@@ -56,7 +57,7 @@ def streams() -> Iterator[tuple[str, Split]]:
 def measured(split: Split) -> Run:
     """Scores of every learner on the stream `split`."""
     with threadpool_limits(1):
-        trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+        trained = EvolvingFuzzyClassifier(memory=None).fit(split.X[: split.initial], split.Y[: split.initial])
         found = ends(split, trained)
         found["all answers"] = with_feedback(split)
         for budget in BUDGETS:

@@ -95,7 +95,7 @@ def measured(name: str, seed: int, kinds: list[str]) -> dict[str, Any]:
     """Scores of all strategies of `kinds` on the set `name`, shuffled by `seed`."""
     with threadpool_limits(1):
         split = load(name, seed)
-        trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+        trained = EvolvingFuzzyClassifier(memory=None).fit(split.X[: split.initial], split.Y[: split.initial])
         outcome: dict[str, Any] = ends(split, trained)
         for budget in BUDGETS:
             outcome[str(budget)] = dict(strategies(split, trained, budget, kinds))
@@ -116,7 +116,7 @@ def in_order(kinds: list[str]) -> dict[str, Any]:
 
 def in_order_from(split: Split, kinds: list[str]) -> Iterator[tuple[str, Outcome]]:
     """Scores of `kinds` on the stream `split`, which has one of the starts."""
-    trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+    trained = EvolvingFuzzyClassifier(memory=None).fit(split.X[: split.initial], split.Y[: split.initial])
     yield from ends(split, trained).items()
     yield "full with feedback", with_feedback(split)
     yield AT_ONCE, at_once(split, trained)

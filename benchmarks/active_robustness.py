@@ -94,7 +94,7 @@ def drifting(name: str, seed: int) -> Split:
 
 def references(split: Split) -> Iterator[dict[str, Any]]:
     """Scores on `split` if nothing is learned after the initial batch, and if everything is."""
-    trained = EvolvingFuzzyClassifier().fit(split.X[: split.initial], split.Y[: split.initial])
+    trained = EvolvingFuzzyClassifier(memory=None).fit(split.X[: split.initial], split.Y[: split.initial])
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     yield {"condition": CLEAN, "learner": "static", **scores(labels, trained.decision_function(rows))}
     yield {"condition": CLEAN, "learner": "full", **scores(labels, trained.test_then_train(rows, labels))}

@@ -12,6 +12,7 @@ from typing import Any
 import active_feedback
 import active_learning
 import active_robustness
+import last_answers
 import trust_tables
 from shared import result_files
 
@@ -193,6 +194,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "SHORTENING_TABLE": shortening,
     "ACTIVE_SHARES": active_shares,
     "ACTIVE_FEEDBACK": lambda: active_feedback.table(result_files.read("active_feedback")),
+    "LAST_ANSWERS": lambda: last_answers.table(result_files.read("last_answers")),
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(result_files.read("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
     "QUERY_SPEED": query_speed,
