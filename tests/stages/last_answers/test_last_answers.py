@@ -12,7 +12,6 @@ from naive.last_answers import NaiveLastAnswers
 from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Rows
 from evolabel.errors import DataError
 from evolabel.stages.last_answers.arrays import LAST_ANSWER_ARRAYS
-from evolabel.stages.last_answers.file_checks import check_last_answers
 from evolabel.stages.last_answers.stage import LastAnswers, near_rows
 
 
@@ -208,7 +207,7 @@ def test_merged_counts_add_up_by_label_and_the_last_answers_are_those_of_the_fir
     mine.merge(theirs, np.array([1, 0]))
     np.testing.assert_allclose(mine.arrays.counts, expected, rtol=1e-12)
     np.testing.assert_array_equal(mine.arrays.at, at)
-    check_last_answers(LAST_ANSWER_ARRAYS.arrays_of(mine.arrays), 2, 2)
+    LastAnswers(2, 2).restore(LAST_ANSWER_ARRAYS.arrays_of(mine.arrays))
 
 
 def test_what_was_merged_answers_as_both():
@@ -232,9 +231,9 @@ def test_what_was_merged_answers_as_both():
 )
 def test_arrays_that_do_not_fit_are_refused(name, change, expected):
     arrays = LAST_ANSWER_ARRAYS.arrays_of(trained().arrays)
-    check_last_answers(arrays, 2, 2)
+    LastAnswers(2, 2).restore(arrays)
     with pytest.raises(DataError, match=expected):
-        check_last_answers({**arrays, name: change(arrays[name])}, 2, 2)
+        LastAnswers(2, 2).restore({**arrays, name: change(arrays[name])})
 
 
 def test_a_copy_has_arrays_of_its_own():
