@@ -216,9 +216,12 @@ class NaiveTrial:
 
     @property
     def is_sure(self) -> bool:
-        """Beyond three and a half standard errors over six runs, where answers persist."""
-        n = len(self.gains)
-        return not self.persists or (n >= 6 and np.mean(self.gains) > 3.5 * np.std(self.gains, ddof=1) / sqrt(n))
+        """Beyond three and a half standard errors over six runs, where answers persist; beyond six of many features."""
+        n, tried = len(self.gains), sum(sensor.phase == "on trial" for sensor in self.sensors)
+        many = tried > max(4, len(self.sensors) / 4)
+        if not many and not self.persists:
+            return True
+        return n >= 6 and float(np.mean(self.gains)) > (6.0 if many else 3.5) * np.std(self.gains, ddof=1) / sqrt(n)
 
     def corrected(self, x: FloatArray, *, new: bool) -> FloatArray:
         """The row by the view in use, or by the one on trial."""

@@ -198,6 +198,24 @@ def test_a_gain_in_some_runs_is_chance_where_answers_persist(gain_of_odd_runs, v
     assert [found for _, _, found in watched.found] == [verdict]
 
 
+@pytest.mark.parametrize(("n_moved", "verdict"), [(4, "sensor moved"), (5, "inputs moved")])
+def test_more_sensors_at_once_need_more_proof(n_moved, verdict):
+    watched = Watched(0, p=6)
+    for i in range(400):
+        x = watched.rng.normal(size=6)
+        x[:n_moved] += 5.0 * (i >= 60)
+        watched.learn(x, 0.5, 0.45 if i // 20 % 2 else 0.1, 20)  # the mean gain is some four standard errors
+    assert {found for _, _, found in watched.found} == {verdict}
+
+
+@pytest.mark.parametrize("run", [2, 20])
+def test_a_replaced_logger_is_corrected_as_a_whole(run):
+    watched = Watched(0, p=6)
+    for i in range(400):
+        watched.learn(watched.rng.normal(size=6) + 5.0 * (i >= 60), 0.5, 0.1, run)
+    assert sorted(found[1:] for found in watched.found) == [(j, "sensor moved") for j in range(6)]
+
+
 def test_inputs_that_moved_are_usual_afterwards():
     watched = Watched(1)
     for i in range(900):

@@ -13,7 +13,9 @@ There the correction stays only if its mean gain over at least `FEWEST_RUNS` run
 `SURE_RUNS` standard errors. A trial that has seen fewer ends without a verdict: the new place is usual, and no event
 names it.
 
-All features that are suspect at a time share one trial. Features of few values are not watched, nor are those that
+All features that are suspect at a time share one trial. Where they are more than `MOST_MOVED` and more than
+`SHARE_MOVED` of all, as by a replaced logger, inputs have moved more likely than all these sensors: there the mean gain
+must be `SURE_OF_MANY` standard errors, however answers come. Features of few values are not watched, nor are those that
 only rise or only fall, as elapsed time does: they leave every place.
 """
 
@@ -80,6 +82,9 @@ TRIAL_ANSWERS = 50.0  # rows with labels that a trial has at least
 LEAST_BETTER = 0.95  # of the error as it is read, which that of the view on trial must not exceed
 FEWEST_RUNS = 6.0  # of rows with the same answers, where answers persist
 SURE_RUNS = 3.5  # standard errors of the mean gain of the runs
+MOST_MOVED = 4.0  # sensors that are corrected at once, if these are not
+SHARE_MOVED = 0.25  # of all: the same, where that is more
+SURE_OF_MANY = 6.0  # standard errors of the mean gain of the runs
 TRIAL_WINDOW = 50.0  # rows over which the errors of both views are averaged
 FIRST_LOSS = 0.25  # of an output of 0.5, before there is an answer
 _TINY = 1e-300
@@ -142,10 +147,20 @@ def end_run(trial: FloatArray) -> None:
 
 
 @inner
-def is_sure(trial: FloatArray) -> bool:
-    """Return whether the gain of the view on `trial` is beyond chance over the runs of answers that it has seen."""
+def is_sure(trial: FloatArray, deviations: float) -> bool:
+    """Return whether the gain of the view on `trial` is above so many standard `deviations` of its mean over runs."""
     error = np.sqrt(trial[RUNS_SCATTER] / (max(trial[RUNS], 2.0) - 1.0) / max(trial[RUNS], 1.0))
-    return bool(trial[RUNS] >= FEWEST_RUNS and trial[RUNS_GAIN] > SURE_RUNS * error)
+    return bool(trial[RUNS] >= FEWEST_RUNS and trial[RUNS_GAIN] > deviations * error)
+
+
+@inner
+def are_many_tried(sensors: SensorState) -> bool:
+    """Return whether more features are on trial than are likely to have moved at once."""
+    n_tried = 0
+    for j in range(sensors.arrays.phase.shape[0]):
+        if sensors.arrays.phase[j] == ON_TRIAL:
+            n_tried += 1
+    return bool(n_tried > max(MOST_MOVED, SHARE_MOVED * sensors.arrays.phase.shape[0]))
 
 
 @inner
@@ -169,7 +184,11 @@ def end_trial(now: int, persists: bool, sensors: SensorState) -> None:
     verdict; where they come as if at random, each row proves something.
     """
     trial, views, r = sensors.arrays.trial, sensors.arrays.views, sensors.arrays.readings
-    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ] and (not persists or is_sure(trial))
+    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
+    if are_many_tried(sensors):
+        better = better and is_sure(trial, SURE_OF_MANY)
+    elif persists:
+        better = better and is_sure(trial, SURE_RUNS)
     proved = not persists or trial[RUNS] >= FEWEST_RUNS
     trial[IS_ON] = 0.0
     for j in range(r.shape[1]):
