@@ -148,7 +148,8 @@ class NaivePositives:
                 self.forget()
             return False
         if self.n >= 20.0:
-            self.log_odds = max(self.log_odds, 0.0) + w * log(odds(loss) / max(self.usual_odds, 1.0))
+            more = w * log(odds(loss) / max(self.usual_odds, 1.0))
+            self.log_odds = min(max(self.log_odds, 0.0) + more, log(1e12))
         limit = log(50000.0 * share) + 0.5 * margin**2 if share > 0.0 else -1e300
         if share < 0.15 and self.log_odds > limit:
             self.raised, self.since, self.log_odds = True, row, -float("inf")

@@ -75,6 +75,13 @@ class NaiveLabel:
     ages: list[NaiveAge] = field(default_factory=lambda: [NaiveAge() for _ in range(3)])
     quick: Mean = field(default_factory=lambda: Mean([0.1, 0.1]))
 
+    @property
+    def in_runs(self) -> bool:
+        """Whether it has 15 % of positives or more, or these follow each other more often than by chance."""
+        off, on = self.ages[0].counts
+        share = (off.positives + on.positives) / max(1.0, off.n + on.n)
+        return share >= 0.15 or on.positives > on.n * share + 2.0 * (on.n * share) ** 0.5 + 1.0
+
 
 class NaiveLastAnswers:
     """The last answers to K labels in rows of p features."""
@@ -108,7 +115,7 @@ class NaiveLastAnswers:
         most = max(label.quick.n for label in self.labels)
         for b, label in enumerate(self.labels):
             near = [age for age in (1, 2, 3, 4) if now - age in label.answers]
-            if near and (most if self.exclusive else label.quick.n) >= 100.0:
+            if near and (most if self.exclusive else label.quick.n) >= 100.0 and (self.exclusive or label.in_runs):
                 k = min(near[0], 3) - 1
                 weights = by_losses([each.ages[k].losses.values for each in self.labels], self.one_weight)[b]
                 found = self.candidates(b, near[0], now - near[0], float(mixed[b]))

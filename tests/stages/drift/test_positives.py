@@ -96,3 +96,9 @@ def test_answers_of_weight_0_change_nothing():
     after = before.copy()
     assert not positives.watch_positives(after, 1.0, 1.0, 0.0, ALONE, RARE, 50, 1.9, True)
     np.testing.assert_array_equal(before, after)
+
+
+def test_odds_of_a_label_that_is_not_rare_stay_finite():
+    found, a = watched(np.r_[np.full(60, 0.02), np.full(2000, 0.8)], np.ones(2060), share=0.5)
+    assert not found
+    assert a[positives.LOST_ODDS] == positives_module.MOST_LOST_ODDS

@@ -123,6 +123,19 @@ def test_a_label_with_few_answers_keeps_its_output():
         assert (answer(stage, X[:1], F[:1], 1)[0] != F[0]).tolist() == [True, known]
 
 
+@pytest.mark.parametrize("run", [1, 12])
+def test_a_rare_label_follows_its_last_answers_only_where_its_positives_come_in_runs(run):
+    rng = np.random.default_rng(4)
+    X, starts = rng.normal(size=(2000, 2)), rng.random((2000 // run + 1, 2)) < 0.05
+    Y = np.repeat(starts, run, axis=0)[:2000].astype(float)
+    F = np.clip(0.6 * Y + 0.1 + rng.normal(0.0, 0.2, Y.shape), 0.0, 1.0)
+    found = learn(LastAnswers(2, 2), X, Y, F)
+    if run == 1:
+        np.testing.assert_array_equal(found, F)
+    else:
+        assert ((found - Y) ** 2).mean() < 0.7 * ((F - Y) ** 2).mean()
+
+
 def test_rows_without_an_answer_let_the_last_answers_grow_old():
     stage, X, F = trained(), np.zeros((4, 2)), np.full((4, 2), 0.4)
     expected = answer(stage, X, F, 1)

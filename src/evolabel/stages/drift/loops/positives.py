@@ -14,10 +14,10 @@ One alarm is a vector `a` of `N_POSITIVES` numbers, all 0 before the first posit
 | LOST_AT     | row at which it was raised last                                             |
 
 With o the odds of a positive, e / (1 - e) for an output 1 - e, and w what it counts for,
-O <- max(O, 1) (o / max(1, USUAL_ODDS))^w. The alarm is raised when O is above ODDS_LIMIT (K + 1) times the share of the
-label, because only that share of the rows are positives. A label with a share of `MOST_WATCHED` or more raises none.
-Where answers persist (`core.loops.pace`), a run of positives counts for one independent answer at
-most, however long it is.
+O <- max(O, 1) (o / max(1, USUAL_ODDS))^w, at most `MOST_LOST_ODDS`. The alarm is raised when O is above ODDS_LIMIT
+(K + 1) times the share of the label, because only that share of the rows are positives. A label with a share of
+`MOST_WATCHED` or more raises none. Where answers persist (`core.loops.pace`), a run of positives counts for one
+independent answer at most, however long it is.
 """
 
 from evolabel.engine.compile import inner
@@ -31,6 +31,7 @@ RECENT_POSITIVES = 20.0  # positives
 USUAL_MEMORY = 200.0  # positives
 MOST_WATCHED = 0.15  # share of a label that is rare: of others, the error over all rows shows enough
 KNOWN_POSITIVES = 20.0  # positives in calm times from which on the alarm can be raised
+MOST_LOST_ODDS = 1e12  # so that those of a label that is not rare stay finite
 DOUBTED_ODDS = 30.0  # from which on a positive is not one of calm times
 LOSS_NEAR, LOSS_NEAREST = 0.1, 0.05  # error above the usual one up to which positives are found as before
 
@@ -98,7 +99,8 @@ def watch_positives(
             forget_usual(a)
         return False
     if a[N_USUAL] >= KNOWN_POSITIVES:
-        a[LOST_ODDS] = max(a[LOST_ODDS], 1.0) * (odds_of(loss) / max(a[USUAL_ODDS], 1.0)) ** weight
+        odds = max(a[LOST_ODDS], 1.0) * (odds_of(loss) / max(a[USUAL_ODDS], 1.0)) ** weight
+        a[LOST_ODDS] = min(odds, MOST_LOST_ODDS)
     if share < MOST_WATCHED and a[LOST_ODDS] * exp_of_negative(-0.5 * margin * margin) > ODDS_LIMIT * share:
         a[IS_LOST], a[LOST_AT], a[LOST_ODDS] = 1.0, row, 0.0
         return True

@@ -11,7 +11,8 @@ A row has the outputs f, from the stages in front. For each label b:
 
 `evidence` is e, `shared_evidence` e0, `slopes` r. Weights are those of `stages.drift.loops.mixer`: the first candidate
 has no handicap, and three or more classes have the same weights. An output stays f where there is no such answer, and
-until the label has had `ENOUGH` answers.
+until the label has had `ENOUGH` answers. So does that of a rare label whose positives follow each other no more often
+than by chance (`are_in_runs`): the losses of a few positives say too little.
 
 The quick member is the linear member of `stages.drift.loops.linear`, with steps of twice the length that no persistence
 shortens: it says what holds at present, and not what rows mean.
@@ -23,6 +24,7 @@ from evolabel.engine.compile import inner, kernel
 from evolabel.engine.lanes import exp_of_negative
 from evolabel.stages.drift.loops.linear import answer_linear, fill_scores, logistic
 from evolabel.stages.drift.loops.mixer import HANDICAP, KAPPA, LEAST_LOSS, clipped, mean_loss
+from evolabel.stages.drift.loops.positives import MOST_WATCHED
 from evolabel.stages.last_answers.arrays import (
     BY_COUNTS,
     BY_EVIDENCE,
@@ -36,6 +38,7 @@ from evolabel.stages.last_answers.arrays import (
 from evolabel.typing import FloatArray, IntArray
 
 ENOUGH = 100.0  # answers of a label before they are used
+CHANCE = 2.0  # standard errors up to which positives of a rare label that follow each other do so by chance
 LEAST_ODDS = 0.01  # outputs are cut to [LEAST_ODDS, 1 - LEAST_ODDS] before the logit
 PRIOR_ANSWERS = 5.0  # that the share of all labels counts for
 
@@ -121,13 +124,22 @@ def by_counts(b: int, k: int, v: int, a: LastAnswerArrays) -> float:
 
 
 @inner
+def are_in_runs(b: int, a: LastAnswerArrays) -> bool:
+    """Return whether positives of label b follow each other more often than by chance; true if it is not rare."""
+    off, on = a.counts[b, 0, 0], a.counts[b, 0, 1]
+    share = (off[POSITIVES] + on[POSITIVES]) / max(1.0, off[COUNT] + on[COUNT])
+    by_chance = on[COUNT] * share
+    return bool(share >= MOST_WATCHED or on[POSITIVES] > by_chance + CHANCE * by_chance**0.5 + 1.0)
+
+
+@inner
 def answer_labels(now: int, m: LastAnswerState, out: FloatArray) -> None:
     """Change the outputs `out` of the row `now` where the last answers are used; f of `m` is filled."""
     a, weighed = m.arrays, -1
     most = most_answers(a) if m.is_exclusive else 0.0  # classes are answered together
     for b in range(out.shape[0]):
         age = age_of_answer(b, now, a)
-        if age == 0 or max(a.n_losses[b], most) < ENOUGH:
+        if age == 0 or max(a.n_losses[b], most) < ENOUGH or not (m.is_exclusive or are_in_runs(b, a)):
             continue
         k, place = group_of(age), (now - age) % OLDEST
         if weighed != k:  # nearly always the same for all labels
