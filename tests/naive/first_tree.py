@@ -91,7 +91,7 @@ def grown(
     of_features: list[tuple[float, float]] | None = None,
 ) -> Leaf | Split:
     """A tree of the rows; leaves are drawn by one row to the answer of the node above."""
-    prior = np.full(Y.shape[1], 0.5) if prior is None else prior
+    prior = np.where(W.any(axis=0), 0.5, np.nan) if prior is None else prior
     of_features = marks(X) if of_features is None else of_features
     answer = ((W * Y).sum(axis=0) + prior) / (W.sum(axis=0) + 1.0)
     split = best_split(X, Y, W, of_features) if level < LEVELS and len(X) >= 2 * FEWEST else None
@@ -122,7 +122,10 @@ class NaiveFirstTree:
 
     def answer(self, x: FloatArray, f: FloatArray) -> FloatArray:
         """The outputs f of a row, mixed with those of the tree."""
-        return f if self.tree is None else f + self.weight * (self.tree.of(x) - f)
+        if self.tree is None:
+            return f
+        g = self.tree.of(x)
+        return np.where(np.isnan(g), f, f + self.weight * (g - f))
 
     def learn(self, x: FloatArray, y: FloatArray, w: FloatArray, f: FloatArray) -> FloatArray:
         """Answer a row with the outputs f, then learn its labels y of the weights w; the answer is returned."""
@@ -132,7 +135,8 @@ class NaiveFirstTree:
         if not w.any():
             return out
         if self.tree is not None:
-            errors = [(np.clip(f, 0.0, 1.0) - y) ** 2, (self.tree.of(x) - y) ** 2]
+            cut, tree = np.clip(f, 0.0, 1.0), self.tree.of(x)
+            errors = [(cut - y) ** 2, (np.where(np.isnan(tree), cut, tree) - y) ** 2]
             self.seen = min(self.seen + w.max(), 50.0)
             for member in range(2):
                 loss = np.average(errors[member][w > 0.0], weights=w[w > 0.0])

@@ -57,9 +57,10 @@ def answers(tree, X, K=2):
 
 
 @settings(max_examples=examples(25), deadline=None)
-@given(SEEDS, st.integers(1, 260), st.sampled_from([0, 1, 3]), st.booleans())
-def test_the_loops_equal_their_twin(seed, n, values, plain):
+@given(SEEDS, st.integers(1, 260), st.sampled_from([0, 1, 3]), st.booleans(), st.sampled_from([0, 30]))
+def test_the_loops_equal_their_twin(seed, n, values, plain, unknown):
     X, Y, f, w, sure = uneven(seed, n, values=values)
+    Y[:unknown, 1] = np.nan
     tree, twin, out = FirstTree(3, 2), NaiveFirstTree(), f.copy()
     tree.learn(Rows(X, Y, *(() if plain else (w, sure)), outputs=out))
     W = np.isfinite(Y) * (1.0 if plain else np.minimum(w, 1.0)[:, None] * sure)
@@ -109,6 +110,25 @@ def test_the_stage_is_absent_once_it_is_over_and_leaves_the_others_as_they_were(
     monkeypatch.setattr(StreamModel, "new_first_tree", lambda self: None)
     without = EvolvingFuzzyClassifier(memory=None).partial_fit(X[:240], Y[:240])
     np.testing.assert_array_equal(without.test_then_train(X[240:], Y[240:]), outputs)
+
+
+def test_a_label_without_an_answer_keeps_the_outputs_before_the_tree():
+    X, Y = stream(100)
+    clf = EvolvingFuzzyClassifier().fit(X, np.column_stack([Y, np.full(100, np.nan)]))
+    assert clf.inner.any_model.first_tree.weight > 0.5
+    assert clf.explain(X[0]).first_tree[2] == 0.0
+    new = EvolvingFuzzyClassifier().fit(X, Y).partial_fit(X[:1], np.column_stack([Y[:1], [np.nan]]))
+    for each in (clf, new):
+        assert (each.decision_function(X)[:, 2] < 0.1).all()  # not one half, from which on it would be predicted
+
+
+def test_a_label_that_appears_changes_others_only_while_the_tree_answers():
+    X, Y = stream(400)
+    narrow, wide = (EvolvingFuzzyClassifier(memory=None).fit(X[:60], Y[:60]) for _ in range(2))
+    expected = narrow.test_then_train(X[60:], Y[60:])
+    found = wide.test_then_train(X[60:], np.column_stack([Y[60:], X[60:, 3] > 0.0]))[:, :2]
+    assert (found[:170] != expected[:170]).any()
+    np.testing.assert_allclose(found[ROWS_ANSWERED - 60 :], expected[ROWS_ANSWERED - 60 :], rtol=1e-12)
 
 
 def test_a_batch_of_many_rows_has_no_first_tree():

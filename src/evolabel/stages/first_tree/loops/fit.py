@@ -3,7 +3,7 @@
 All nodes of a level are split in one pass over the rows in the order of a feature. The gain of a split is the sum over
 labels of S_l^2 / W_l + S_r^2 / W_r - S^2 / W, with S the sum of w y and W that of w over the rows of the node, and of
 those left and right of the split; missing values are tried on both sides. A leaf answers (S + `SHRINK` m) / (W +
-`SHRINK`), where m is the answer of the node above, or one half.
+`SHRINK`), where m is the answer of the node above, or one half; NaN for a label that no row is annotated with.
 
 Of splits of the same gain the one counts whose values have the wider gap between them, as a share of the range of the
 feature; then that of the feature with the larger mark, the sum of i x_i / range over all rows, values from the least
@@ -89,9 +89,10 @@ def add_row(y: FloatArray, w: FloatArray, sums: FloatArray) -> None:
 def answer_nodes(first: int, work: FirstTreeWork) -> None:
     """Fill what the nodes of the level that begins at `first` answer as leaves."""
     for a in range(first, 2 * first + 1):
+        total = work.total[a]
         for k in range(work.value.shape[1]):
-            prior = work.value[(a - 1) // 2, k] if a > 0 else 0.5
-            total = work.total[a]
+            first_prior = 0.5 if total[WEIGHT, k] > 0.0 else np.nan
+            prior = work.value[(a - 1) // 2, k] if a > 0 else first_prior
             work.value[a, k] = (total[POSITIVES, k] + SHRINK * prior) / (total[WEIGHT, k] + SHRINK)
 
 

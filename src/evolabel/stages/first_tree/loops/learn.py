@@ -2,7 +2,7 @@
 
 | symbol   | meaning                                                                                              |
 |----------|------------------------------------------------------------------------------------------------------|
-| f, g     | outputs before the tree, cut to [0, 1]; answers of the leaf that the row reaches                     |
+| f, g     | outputs before the tree, cut to [0, 1]; answers of the leaf that the row reaches, f in place of NaN  |
 | l_f, l_g | means of their squared errors over all labels, fading over `MOST_LOSSES` rows                        |
 | n        | rows in these means                                                                                  |
 | w        | weight of the tree, the same for all labels: out = f + w (g - f)                                     |
@@ -62,9 +62,10 @@ def answer_first_row(x: FloatArray, w: float, out: FloatArray, state: FirstTreeS
     work = state.work
     leaf = leaf_reached(x, work)
     for k in range(out.shape[0]):
-        work.f[k] = min(max(out[k], 0.0), 1.0)
-        work.g[k] = work.value[leaf, k]
-        out[k] += w * (work.g[k] - out[k])
+        work.f[k] = work.g[k] = min(max(out[k], 0.0), 1.0)
+        if not np.isnan(work.value[leaf, k]):
+            work.g[k] = work.value[leaf, k]
+            out[k] += w * (work.g[k] - out[k])
 
 
 @kernel
