@@ -65,7 +65,7 @@ class Query:
     x : array (p,)
         The sample.
     prediction : array (K,)
-        Continuous outputs at the time of the query.
+        Continuous outputs at the time of the query, by which is asked; last answers do not count in them.
     labels : bool array (K,)
         Labels a person is asked for; none where the sample is not asked about.
     reasons : tuple of str

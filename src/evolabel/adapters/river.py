@@ -137,7 +137,7 @@ class RiverSingleLabelClassifier(DictionaryModel, base.Classifier):  # type: ign
     >>> from river.datasets import synth
     >>> model = RiverSingleLabelClassifier()
     >>> evaluate.progressive_val_score(synth.SEA(seed=1).take(1000), model, metrics.Accuracy())
-    Accuracy: 96.80%
+    Accuracy: 96.50%
     """
 
     def __init__(self, *, follows: int | None = 1, **parameters: Any) -> None:
