@@ -4,7 +4,7 @@
     python benchmarks/few_answers.py --who "our labels" --seeds 0 1 --again
     python benchmarks/few_answers.py --only-tables
 
-Plants of `fault_plants.py`: the first `INITIAL` rows have all labels, after them a share of the labels may be asked for.
+Plants of `fault_plants.py`: the first `INITIAL` rows have all labels, then a share of the labels may be asked for.
 Every row is predicted before anything about it is asked. Settings were chosen on seeds 0 to 9; tables have seeds 10 to
 19. Macro F1 at the cut of .5, and PA: the share of labels that are right.
 

@@ -15,6 +15,7 @@ from evolabel.core.schema import Declaration, Schema
 from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.warm_up import WARM_UP_ARRAYS
 from evolabel.paper.rules.arrays import PAPER_ARRAYS
+from evolabel.stages.answered_forest.arrays import FOREST_ARRAYS
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.decisions.arrays import KNOWN_SETS, LABEL_COUNTS, OUTPUT_COUNTS
 from evolabel.stages.drift.arrays import MEMBER_ARRAYS
@@ -51,6 +52,7 @@ PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
     "rules": ("Rules; from ``F`` on of a PaperClassifier alone", (RULE_ARRAYS, PAPER_ARRAYS)),
     "members": ("Fast and linear member, alarms", (MEMBER_ARRAYS,)),
     "thresholds": ("Threshold rules", (THRESHOLD_ARRAYS,)),
+    "answered_forest": ("Forest of answered rows, of an active learner", (FOREST_ARRAYS,)),
     "first_tree": ("First tree, while it answers", (FIRST_TREE_ARRAYS,)),
     "last_answers": ("Last answers", (LAST_ANSWER_ARRAYS,)),
     "written": ("Written rules", (WRITTEN_ARRAYS,)),

@@ -30,6 +30,7 @@ from evolabel.classifier.targets import LabelMatrix, checked_labels
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import restart_alarms
+from evolabel.model.pipeline import start_forest
 from evolabel.model.protocols import Model
 from evolabel.stages.feedback.stage import Correction
 from evolabel.streams.tabular.column_coding import ColumnCoding
@@ -154,6 +155,8 @@ class ActiveLearner:
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
         self._inner = classifier.inner
+        if self.bucket.budget < 1.0:
+            start_forest(self._inner.model)
         self.strategy = QueryStrategy(
             self._inner,
             self.bucket,

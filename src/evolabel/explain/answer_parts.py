@@ -1,7 +1,8 @@
 """`AnswerParts`: which part of a model answers a label, and how much.
 
 The mixer weighs the rules (slow and fast member) and the linear member label by label. Threshold rules replace a share
-of that, their gate, and for the first rows one tree a share of both. A written rule replaces everything where it holds.
+of that, their gate, for the first rows one tree a share of both, and where answers are few a forest one of all three.
+A written rule replaces everything where it holds.
 All pages and texts about rules read the shares from here.
 """
 
@@ -24,6 +25,7 @@ PART_NAMES = {
     "threshold_rules": "threshold rules",
     "written": "written rules",
     "first_tree": "tree of the first rows",
+    "answered_forest": "similar answered samples",
 }
 """The parts, by their fields, as they are printed."""
 
@@ -47,6 +49,8 @@ class AnswerParts:
         Written rules: the share of recent rows for which one answers.
     first_tree : float
         The tree of the first rows.
+    answered_forest : float
+        The forest of answered rows.
     """
 
     rules: float = 0.0
@@ -54,6 +58,7 @@ class AnswerParts:
     threshold_rules: float = 0.0
     written: float = 0.0
     first_tree: float = 0.0
+    answered_forest: float = 0.0
 
     @property
     def by_rules(self) -> bool:
@@ -85,9 +90,18 @@ def answer_parts(model: Model | None, n_labels: int) -> list[AnswerParts]:
     linear = model.drift.mixer_weights[-1]
     trees, written = _share_of_trees(model), _share_of_written(model)
     first = 0.0 if model.first_tree is None else model.first_tree.weight
-    others = (1.0 - first) * (1.0 - written)
+    forest = np.zeros(n_labels) if model.forest is None else model.forest.weights
+    refined = (1.0 - forest) * (1.0 - written)
+    others = (1.0 - first) * refined
     members = (1.0 - trees) * others
-    parts = members * (1.0 - linear), members * linear, trees * others, written, first * (1.0 - written)
+    parts = (
+        members * (1.0 - linear),
+        members * linear,
+        trees * others,
+        written,
+        first * refined,
+        forest * (1.0 - written),
+    )
     shares = np.stack(parts)
     return [AnswerParts(*column) for column in shares.T.tolist()]
 

@@ -16,6 +16,7 @@ from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import labels_in_drift
 from evolabel.model.pipeline import locate, stage_parts
 from evolabel.model.protocols import Model
+from evolabel.stages.answered_forest.words import similar_samples
 from evolabel.stages.drift.part import mixed_part
 from evolabel.stages.feedback.stage import Correction
 from evolabel.stages.last_answers.words import answers_last_known
@@ -69,9 +70,9 @@ def explain_sample(
     mixed = mixed_part(model, rows, active)
     rows.outputs, rows.follows = mixed.total[None].copy(), follows
     own = {name: part.added[0] for name, part in stage_parts(model, rows).items()}
-    parts = "threshold_rules", "first_tree", "last_answers", "written_rules"
-    added, first, by_answers, written = (own.pop(name, np.zeros(model.n_labels)) for name in parts)
-    plain = sum(own.values(), mixed.total + added + first) + by_answers + written
+    parts = "threshold_rules", "first_tree", "answered_forest", "last_answers", "written_rules"
+    added, first, similar, by_answers, written = (own.pop(name, np.zeros(model.n_labels)) for name in parts)
+    plain = sum(own.values(), mixed.total + added + first + similar) + by_answers + written
     outputs, slopes, feedback = _with_feedback(correct, x, plain, mixed.slopes)
     real, names = rows.read[0], (feature_names, label_names)
     deciding = deciding_rules(model, real, names)
@@ -87,6 +88,8 @@ def explain_sample(
         distances=rows.D[0, active],
         threshold_rules=added,
         first_tree=first,
+        answered_forest=similar,
+        similar=() if model.forest is None else similar_samples(model.forest, rows),
         written=written,
         own=own,
         last_answers=by_answers if len(follows) else None,
@@ -135,6 +138,7 @@ def explain_empty(
         distances=np.empty(0),
         threshold_rules=np.zeros(len(rates)),
         first_tree=np.zeros(len(rates)),
+        answered_forest=np.zeros(len(rates)),
         written=np.zeros(len(rates)),
         feature_names=feature_names,
         label_names=label_names,

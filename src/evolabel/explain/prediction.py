@@ -14,6 +14,7 @@ from evolabel.explain.counterfactuals import Counterfactual, change_texts
 from evolabel.explain.sample_words import START_VALUE, SampleWords
 from evolabel.explain.shortening import Threshold, labels_on
 from evolabel.explain.unfamiliar import NoveltyCheck
+from evolabel.stages.answered_forest.words import SimilarSample
 from evolabel.stages.last_answers.words import LastAnswer
 from evolabel.stages.threshold_rules.path import ThresholdPath
 from evolabel.stages.written_rules.words import WrittenRule
@@ -35,6 +36,7 @@ _MAX_LABELS = 10
 THRESHOLDS = "from the threshold rules"
 FIRST_TREE = "from the tree of the first rows"
 LAST_ANSWERS = "from the last answers"
+SIMILAR = "from similar answered samples"
 WRITTEN = "from a written rule"
 FEEDBACK = "from the errors of recent answers"
 NO_FEATURE = "no feature at all"
@@ -63,6 +65,8 @@ class Explanation:
         What the threshold rules add to each label; 0 where they are not used.
     first_tree : array of shape (n_labels,)
         What the tree of the first rows adds to that; 0 once it is over.
+    answered_forest : array of shape (n_labels,)
+        What answered samples that are similar add to that; 0 where an active learner has no use for them.
     written : array of shape (n_labels,)
         What written rules add to that: the difference between their answer and the output without them.
     feature_names, label_names : list of str
@@ -99,6 +103,8 @@ class Explanation:
         What stages of the user's own add to each label, by their names; empty without any.
     last_answers : array of shape (n_labels,), optional
         What the last answers add to each label, where the sample is said to follow them.
+    similar : tuple of tuple of SimilarSample
+        The three answered samples that are most similar, for each label; empty without `answered_forest`.
     answers : tuple of LastAnswer or None
         The last answer to each label, and how many rows before it came; empty without `last_answers`.
     drifts : dict of str to int
@@ -113,6 +119,7 @@ class Explanation:
     distances: FloatArray
     threshold_rules: FloatArray
     first_tree: FloatArray
+    answered_forest: FloatArray
     written: FloatArray
     feature_names: list[str] = field(repr=False)
     label_names: list[str] = field(repr=False)
@@ -132,6 +139,7 @@ class Explanation:
     together: str = ""
     own: Mapping[str, FloatArray] = field(default_factory=dict)
     last_answers: FloatArray | None = None
+    similar: tuple[tuple[SimilarSample, ...], ...] = field(default=(), repr=False)
     answers: tuple[LastAnswer | None, ...] = field(default=(), repr=False)
     drifts: Mapping[str, int] = field(default_factory=dict)
     warm_up: bool = False
@@ -139,7 +147,8 @@ class Explanation:
     @property
     def total(self) -> FloatArray:
         """The output per label: the sum of all contributions and of what stages and recent errors add to them."""
-        total = sum(self.own.values(), self.by_feature.sum(axis=0) + self.threshold_rules + self.first_tree)
+        built_in = self.threshold_rules + self.first_tree + self.answered_forest
+        total = sum(self.own.values(), self.by_feature.sum(axis=0) + built_in)
         for part in (self.last_answers, self.written, self.feedback):
             total = total if part is None else total + part
         return np.asarray(total)
@@ -216,6 +225,8 @@ class Explanation:
                 "linear": None if self.linear is None else self.linear[:, c].tolist(),
                 "threshold_rules": float(self.threshold_rules[c]),
                 "first_tree": float(self.first_tree[c]),
+                "answered_forest": float(self.answered_forest[c]),
+                "similar": [sample._asdict() for sample in self.similar[c]] if self.similar else [],
                 "path": None if (path := _path(self, c)) is None else path.to_dict(),
                 "own": {name: float(part[c]) for name, part in self.own.items()},
                 "last_answers": 0.0 if self.last_answers is None else float(self.last_answers[c]),
@@ -284,6 +295,9 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
         texts.append(f"{why.threshold_rules[c]:+.3f} {THRESHOLDS}")
     if abs(why.first_tree[c]) >= _SHOWN_PART:
         texts.append(f"{why.first_tree[c]:+.3f} {FIRST_TREE}")
+    if abs(why.answered_forest[c]) >= _SHOWN_PART:
+        named = ", ".join(map(str, why.similar[c])) if why.similar else ""
+        texts.append(f"{why.answered_forest[c]:+.3f} {SIMILAR}" + (f" ({named})" if named else ""))
     texts += [f"{part[c]:+.3f} from {style(name)}" for name, part in why.own.items() if abs(part[c]) >= _SHOWN_PART]
     if why.last_answers is not None and abs(why.last_answers[c]) >= _SHOWN_PART:
         texts.append(f"{why.last_answers[c]:+.3f} {why.answers[c] or LAST_ANSWERS}")

@@ -78,6 +78,8 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
         model.trees.change_features(kept, p, changed)
     if model.first_tree is not None:
         model.first_tree.change_features(kept, p)
+    if model.forest is not None:
+        model.forest.change_features(kept)
     for stage in model.own_stages:
         stage.change_features(kept, p)
     if model.memory is not None:

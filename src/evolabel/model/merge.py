@@ -21,6 +21,7 @@ from evolabel.errors import DataError
 from evolabel.model.pipeline import merge_own, start_memory
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
+from evolabel.stages.answered_forest.stage import forest_of
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.first_tree.stage import merged_first_tree
 from evolabel.stages.own.stage import Facts, difference_of
@@ -97,6 +98,7 @@ def merge(
         merge_thresholds(united.trees, theirs.trees, n_labels, columns)
         drift.follow([], united.trees.drifting)
     united.first_tree = merged_first_tree(united.first_tree, theirs.first_tree, np.asarray(columns, np.int64))
+    united.forest = None if mine.forest is None and theirs.forest is None else forest_of(united.trees)
     merge_own(united, theirs, np.asarray(columns, np.int64))
     if united.memory is not None and theirs.memory is not None:
         united.memory.merge(theirs.memory, np.asarray(columns, np.int64))

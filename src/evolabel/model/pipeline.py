@@ -8,6 +8,7 @@
 | drift           | `Drift`          | mixes the answers of members that follow the stream with it    |
 | threshold_rules | `ThresholdRules` | replaces outputs by those of a tree per label                  |
 | first_tree      | `FirstTree`      | mixes the answers of a small tree with them, for the first rows |
+| answered_forest | `AnsweredForest` | mixes the answers of a forest with them, where answers are few |
 | `FURTHER`, own  | `CheckedStage`   | change outputs: built-in stages of `FURTHER`, those of a user  |
 | last_answers    | `LastAnswers`    | changes outputs of the rows right after the last learned ones  |
 | written_rules   | `WrittenRules`   | replaces outputs where a rule of a person answers              |
@@ -36,6 +37,7 @@ from evolabel.engine.compile import direct, direct_by_profile
 from evolabel.model.loops.rows import answer_few, learn_rows
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.readers import Following
+from evolabel.stages.answered_forest.stage import forest_of
 from evolabel.stages.drift.stage import Drift
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import checked_prototypes, read_only
@@ -73,6 +75,13 @@ def start_memory(model: Model) -> None:
     model.following = None if model.memory is None else Following(model.calibration, model.decisions)
 
 
+def start_forest(model: Model) -> None:
+    """Answer by a forest of the rows that were answered, too, now or once `model` has threshold rules."""
+    model.answers_are_few = True
+    if model.forest is None:
+        model.forest = forest_of(model.trees)
+
+
 def first_stages(model: Model) -> tuple[Stage, ...]:
     """Return the stages of `model` up to the outputs of rules and members, in their order."""
     assert model.scaler is not None
@@ -81,7 +90,7 @@ def first_stages(model: Model) -> tuple[Stage, ...]:
 
 def refiners(model: Model) -> list[LearningStage]:
     """Return the stages of `model` that refine these outputs, in their order."""
-    trees: tuple[LearningStage | None, ...] = model.trees, model.first_tree
+    trees: tuple[LearningStage | None, ...] = model.trees, model.first_tree, model.forest
     found = [*(each for each in trees if each is not None), *model.own_stages]
     if model.memory is not None:
         found.append(model.memory)
@@ -137,7 +146,8 @@ def answer_few_rows(
         terms = VarianceTerms(np.zeros((n, C)), np.zeros((n, C)), np.zeros((n, C)))
     found = FewAnswers(np.empty((n, rules.n_labels)), np.empty((n, C)), np.empty((n, C)), terms)
     read = fill(model, X, W, moments, found)
-    if model.first_tree is not None or model.own_stages or model.written.is_used or len(follows):
+    further = model.first_tree, model.forest
+    if any(further) or model.own_stages or model.written.is_used or len(follows):
         rows = Rows(X, outputs=found.outputs)
         rows.read, rows.follows = read, follows
         refine(model, rows, but=model.trees)
@@ -185,6 +195,8 @@ def learn_initial(model: Model, batch: Batch, *, in_order: bool) -> None:
         with _shielded(model, stage, learning=True):
             stage.learn(Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs), None)
     drop_first_tree(model)
+    if model.answers_are_few:
+        start_forest(model)
 
 
 def drop_first_tree(model: Model) -> None:
@@ -263,6 +275,8 @@ def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int
         _learn_piece(model, stages, batch.rows(slice(start, end)), behind=len(batch.X) - end)
         if model.trees is not None:
             model.trees.correct_sensor(sensor, model.drift.excused)
+        if model.forest is not None:
+            model.forest.fit_anew()
         start = end
     _learn_piece(model, stages, batch.rows(slice(start, None)) if start else batch)
 

@@ -6,6 +6,7 @@ from evolabel.core.options import Options
 from evolabel.core.rows import Batch, Rows
 from evolabel.model.readers import Following
 from evolabel.model.warm_up import WarmUp
+from evolabel.stages.answered_forest.stage import AnsweredForest
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import Decisions
 from evolabel.stages.feedback.stage import ErrorFeedback
@@ -47,6 +48,8 @@ class Model(EditedModel, Protocol):
     feedback: ErrorFeedback | None
     own_stages: list[CheckedStage]
     first_tree: FirstTree | None
+    forest: AnsweredForest | None
+    answers_are_few: bool
     memory: LastAnswers | None
     following: Following | None
 

@@ -29,6 +29,7 @@ from evolabel.model.start import batch_phase
 from evolabel.model.start.batch_phase import NOT_IN_FLOAT64, is_heavy
 from evolabel.model.start.first_model import FEWEST_ROWS, FirstModel
 from evolabel.model.warm_up import WarmUp, renumber
+from evolabel.stages.answered_forest.stage import AnsweredForest
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import NoDrift
@@ -103,6 +104,8 @@ class StreamModel(SeenArrays):
         self._drift: NoDrift | None = None
         self.trees: ThresholdRules | None = None
         self.first_tree: FirstTree | None = None
+        self.forest: AnsweredForest | None = None
+        self.answers_are_few = False  # rows are learned because somebody was asked about them
         self.memory: LastAnswers | None = None
         self.following: Following | None = None
         self.own_stages = [CheckedStage(stage, n_features, n_labels, exclusive=exclusive) for stage in stages]
@@ -422,6 +425,7 @@ class StreamModel(SeenArrays):
         sizes, feedback = (self.n_features, self.n_labels), copy.deepcopy(self.feedback)
         kind: dict[str, Any] = {"exclusive": self.exclusive, "stages": [each.prototype for each in self.own_stages]}
         ready = type(self)(*sizes, self.options, feedback=feedback, **kind)
+        ready.answers_are_few = self.answers_are_few
         batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), ready.drift, buffer)
         if ready.memory is not None:
@@ -439,6 +443,8 @@ class StreamModel(SeenArrays):
                 self.trees.grow_labels(n_labels)
             if self.first_tree is not None:
                 self.first_tree.grow_labels(n_labels)
+            if self.forest is not None:
+                self.forest.grow_labels(n_labels)
         if self.decisions is not None:
             self.decisions.grow_labels(n_labels)
         for stage in self.own_stages:

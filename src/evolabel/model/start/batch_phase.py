@@ -93,6 +93,7 @@ def initialise(model: Model, batch: Batch) -> None:
     model.start_rules(model.scaler, model.settings())
     model.trees = model.new_trees()
     model.first_tree = model.new_first_tree() if len(batch.X) < ROWS_ANSWERED else None
+    model.forest = None
     pipeline.start_memory(model)
     model.own_stages = [stage.empty_like() for stage in model.own_stages]
     model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)

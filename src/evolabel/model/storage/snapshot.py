@@ -19,7 +19,7 @@ from evolabel.core.events import (
 from evolabel.core.options import Options, option_names
 from evolabel.core.schema import stream_sizes
 from evolabel.errors import DataError
-from evolabel.model.pipeline import start_memory
+from evolabel.model.pipeline import start_forest, start_memory
 from evolabel.model.protocols import Model
 from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import SEEN_ARRAYS
@@ -56,6 +56,7 @@ _GROUPS = (
     "members",
     "thresholds",
     "first_tree",
+    "answered_forest",
     "stages",
     "last_answers",
     "written",
@@ -95,6 +96,8 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
         arrays |= prefixed("thresholds", trees_to_arrays(model.trees))
     if model.first_tree is not None:
         arrays |= prefixed("first_tree", model.first_tree.stored())
+    if model.forest is not None:
+        arrays |= prefixed("answered_forest", model.forest.stored())
     if model.memory is not None:
         arrays |= prefixed("last_answers", model.memory.stored())
     for stage in model.own_stages:
@@ -172,6 +175,8 @@ def model_from_arrays(
         model.drift.follow([], model.trees.drifting)
     with inside("first_tree"):
         _fill_first_tree(model, parts["first_tree"])
+    with inside("answered_forest"):
+        _fill_forest(model, parts["answered_forest"])
     with inside("stages"):
         _fill_own(model, parts["stages"])
     if parts["written"]:
@@ -250,6 +255,15 @@ def _fill_first_tree(model: StreamModel, arrays: Arrays) -> None:
             raise DataError("arrays of a first tree are not expected here")
         check_first_tree(arrays, model.n_features, model.n_labels)
         model.first_tree.restore(arrays)
+
+
+def _fill_forest(model: StreamModel, arrays: Arrays) -> None:
+    """Set the forest of answered rows of `model` to the stored `arrays`; without any it has none."""
+    if arrays:
+        start_forest(model)
+        if model.forest is None:
+            raise DataError("arrays of a forest of answered rows are not expected here")
+        model.forest.restore(arrays)
 
 
 def _fill_own(model: StreamModel, arrays: Arrays) -> None:

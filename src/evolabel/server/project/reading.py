@@ -236,7 +236,12 @@ def _feature_parts(state: ProjectState, cells: list[float | str | None], why: Ex
 
 def _rule_parts(why: Explanation, c: int) -> list[Facts]:
     """Return what trees and written rules give to label `c`, where they give anything."""
-    parts = (("threshold_rules", why.threshold_rules), ("first_tree", why.first_tree), ("written_rules", why.written))
+    parts = (
+        ("threshold_rules", why.threshold_rules),
+        ("first_tree", why.first_tree),
+        ("answered_forest", why.answered_forest),
+        ("written_rules", why.written),
+    )
     gives = {kind: float(part[c]) for kind, part in parts}
     return [{"kind": kind, "name": None, "value": None, "gives": value} for kind, value in gives.items() if value]
 

@@ -34,6 +34,7 @@ _TAKEN = (
     "drift",
     "threshold_rules",
     "first_tree",
+    "answered_forest",
     "last_answers",
     "written_rules",
     "calibration",

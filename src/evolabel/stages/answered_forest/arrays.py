@@ -1,0 +1,118 @@
+"""The arrays of the forest of answered rows: trees of each label, their calibration, and their gate.
+
+A tree has at most P = `FOREST_PLACES` nodes; the children of a node are in the places `child` and `child` + 1. K
+labels, T = `TREES`, R rows that the threshold rules keep (`threshold_rules.arrays`). `ForestArrays` explains what
+is stored; loops write the others before they read them:
+
+| array  | shape | meaning                                                                          |
+|--------|-------|----------------------------------------------------------------------------------|
+| place  | (R,)  | places of the answered rows in the ring, in the order of time                    |
+| drawn  | (R,)  | how often each of them was drawn for a tree, times its weight                    |
+| drawn_rows | (R,) | the drawn rows, those of a node side by side                                     |
+| node   | (R,)  | scratch for parting them                                                         |
+| span   | (P, 2)| first row of each node in `drawn_rows`, and the one behind its last                   |
+| votes  | (R, 2)| sum of the answers of trees that have not drawn a row, and how many there are    |
+| bins   | (CODES, 3) | sums of 1, weight, and weight of positives of a node, by the code of a feature |
+| perm   | (p,)  | features, of which the first were tried in a node                                |
+| f, g   | (K,)  | outputs in front of the forest, and its answers, to the present row              |
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from evolabel.core.array_checks import FINITE
+from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.engine.packed_state import declare
+from evolabel.stages.threshold_rules.arrays import CODES, MAIN_ROWS, RARE_ROWS, CodeArray
+from evolabel.typing import FloatArray, IntArray
+
+TREES = 60
+FOREST_PLACES = 127  # nodes of a tree
+IS_LEAF = -1
+
+# Index of `gate`: fading sums of (g - f)(y - f), (g - f)^2, the gain of the mixture over f, and its square.
+FOREST_PRODUCT, FOREST_GAP_SQUARES, FOREST_GAIN, FOREST_GAIN_SQUARES = 0, 1, 2, 3
+# Index of `calibration`: factor on the log-odds of the votes, and what is added.
+VOTE_FACTOR, VOTE_SHIFT = 0, 1
+# Index of `clock`: answers so far, answers from which on trees are fitted anew (`NO_FIT`: not any more), and whether
+# there are trees.
+N_ANSWERED, NEXT_FIT, HAS_TREES = 0, 1, 2
+NO_FIT = 1 << 40
+
+
+class ForestArrays(NamedTuple):
+    """State of the forest."""
+
+    feature: Annotated[IntArray, array("label", TREES, FOREST_PLACES, start=IS_LEAF, low=IS_LEAF)]
+    """Feature that a node asks about; `IS_LEAF`: it is a leaf, or not in use."""
+    child: Annotated[CodeArray, array("label", TREES, FOREST_PLACES, high=FOREST_PLACES - 2)]
+    """Place of the left child."""
+    edge: Annotated[FloatArray, array("label", TREES, FOREST_PLACES, low=-FINITE, high=FINITE)]
+    """Largest value on the left, where missing values are, too; of a leaf its answer."""
+    calibration: Annotated[FloatArray, array("label", 2, low=-1e3, high=1e3)]
+    """See `VOTE_FACTOR`, `VOTE_SHIFT`."""
+    gate: Annotated[FloatArray, array("label", 4, low=-1e6, high=1e6)]
+    """See `FOREST_PRODUCT` ... above."""
+    clock: Annotated[IntArray, array("label", 3)]
+    """See `N_ANSWERED` ... above."""
+
+
+FOREST_ARRAYS = Schema(ForestArrays)
+
+
+class ForestWork(NamedTuple):
+    """Arrays that loops write before they read them."""
+
+    place: IntArray
+    drawn: FloatArray
+    drawn_rows: IntArray
+    node: IntArray
+    span: IntArray
+    votes: FloatArray
+    bins: FloatArray
+    perm: IntArray
+    f: FloatArray
+    g: FloatArray
+
+
+class ForestState(NamedTuple):
+    """All arrays as loops take them."""
+
+    arrays: ForestArrays
+    work: ForestWork
+
+
+def allocate_forest(n_features: int, n_labels: int) -> ForestArrays:
+    """Return the arrays of a forest that has learned nothing, for `n_features` and `n_labels`."""
+    return FOREST_ARRAYS.allocate(stream_sizes(n_features, n_labels))
+
+
+def with_work(arrays: ForestArrays, n_features: int) -> ForestState:
+    """Return `arrays` with scratch arrays for `n_features`, as loops take them."""
+    R, K = MAIN_ROWS + RARE_ROWS, len(arrays.gate)
+    whole = np.zeros(R, np.int64)
+    work = ForestWork(
+        place=whole,
+        drawn=np.zeros(R),
+        drawn_rows=whole.copy(),
+        node=whole.copy(),
+        span=np.zeros((FOREST_PLACES, 2), np.int64),
+        votes=np.zeros((R, 2)),
+        bins=np.zeros((CODES, 3)),
+        perm=np.arange(n_features),
+        f=np.zeros(K),
+        g=np.zeros(K),
+    )
+    return ForestState(arrays, work)
+
+
+def _declare() -> None:
+    """Declare the tuples of this module to `engine.packed_state`, with the smallest arrays as an example."""
+    example: Any = with_work(allocate_forest(1, 1), 1)
+    declare(ForestArrays, example.arrays)
+    declare(ForestWork, example.work)
+    declare(ForestState, example)
+
+
+_declare()
