@@ -105,7 +105,7 @@ class StreamModel(SeenArrays):
         self.trees: ThresholdRules | None = None
         self.first_tree: FirstTree | None = None
         self.forest: AnsweredForest | None = None
-        self.answers_are_few = False  # rows are learned because somebody was asked about them
+        self.answers_are_few = False  # rows are learned because a person was asked about them
         self.memory: LastAnswers | None = None
         self.following: Following | None = None
         self.own_stages = [CheckedStage(stage, n_features, n_labels, exclusive=exclusive) for stage in stages]
