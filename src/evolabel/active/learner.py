@@ -155,8 +155,6 @@ class ActiveLearner:
         self.ledger = Ledger()
         self.pending: dict[int, Query] = {}
         self._inner = classifier.inner
-        if self.bucket.budget < 1.0:
-            start_forest(self._inner.model)
         self.strategy = QueryStrategy(
             self._inner,
             self.bucket,
@@ -604,8 +602,10 @@ class ActiveLearner:
         if np.isnan(y).all():
             return
         warm_up = model.warm_up
-        if warm_up is not None and self.bucket.budget < 1.0:
-            warm_up.in_order = False  # rows that were asked about are not neighbours in the stream
+        if self.bucket.budget < 1.0:
+            start_forest(model)
+            if warm_up is not None:
+                warm_up.in_order = False  # rows that were asked about are not neighbours in the stream
         counted = self.strategy.drawn_labels(query)
         self._inner.add_labels(answer.new_labels)
         late = self.bucket.seen - (query.number or 0)

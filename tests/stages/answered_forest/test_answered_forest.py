@@ -100,14 +100,19 @@ def test_the_gate_counts_answers_from_before_they_are_learned():
     np.testing.assert_allclose(found, [twin.product, twin.squares, twin.gain, twin.gain_squares], atol=1e-9)
 
 
-def test_a_learner_has_a_forest_and_a_classifier_alone_has_none():
-    model = learner()[0].classifier.inner.any_model
+def test_a_learner_has_a_forest_from_its_first_answer_on_and_a_classifier_alone_has_none():
+    found, X, Y = learner()
+    model = found.classifier.inner.any_model
+    assert model.forest is None
+    ask(found, X[:40], Y[:40])
     assert model.forest is not None
     X_all, Y_all = plant(300)
     assert EvolvingFuzzyClassifier().fit(X_all, Y_all).inner.any_model.forest is None
-    everything = ActiveLearner(EvolvingFuzzyClassifier().fit(X_all, Y_all), 1.0)
+    everything = ActiveLearner(EvolvingFuzzyClassifier().fit(X_all, Y_all), 1.0, "labels")
+    ask(everything, X[:10], Y[:10])
     assert everything.classifier.inner.any_model.forest is None
-    without = ActiveLearner(EvolvingFuzzyClassifier(threshold_rules=False).fit(X_all, Y_all), 0.1)
+    without = ActiveLearner(EvolvingFuzzyClassifier(threshold_rules=False).fit(X_all, Y_all), 0.5, "labels")
+    ask(without, X[:40], Y[:40])
     assert without.classifier.inner.any_model.forest is None
 
 
@@ -120,13 +125,12 @@ def test_a_learner_that_starts_with_nothing_gets_its_forest_after_the_warm_up():
     assert found.classifier.inner.any_model.forest is not None
 
 
-def test_few_answers_of_rare_faults_are_predicted_better():
+def test_few_answers_of_rare_faults_are_predicted_better(monkeypatch):
     scores = []
     for forests in (True, False):
-        found, X, Y = learner()
-        model = found.classifier.inner.any_model
         if not forests:
-            model.forest, model.answers_are_few = None, False
+            monkeypatch.setattr("evolabel.active.learner.start_forest", lambda model: None)
+        found, X, Y = learner()
         outputs = []
         for x, y in zip(X, Y, strict=True):
             query = found.query(x)
@@ -181,6 +185,7 @@ def test_labels_and_features_come_and_go():
     np.testing.assert_array_equal(forest.arrays.clock[:, HAS_TREES] > 0, ~asks_about_4)
     np.testing.assert_array_equal(forest.arrays.clock[:, N_ANSWERED], counted)
     found, X, Y = learner()
+    ask(found, X[:40], Y[:40])
     query = found.query(X[0])
     with pytest.warns(DataWarning):
         found.update(query, {"label0": 1, "new": 1})
