@@ -12,9 +12,10 @@ Every row is predicted before anything about it is asked. Settings were chosen o
 |----------------|------------------------------------------------------------------------------------------------|
 | our labels     | single labels that an `ActiveLearner` chooses                                                  |
 | our samples    | whole samples that it chooses                                                                  |
-| random labels  | as many labels as `our labels` has asked for, drawn at random, learned by evolabel             |
+| random labels  | as many labels as `our labels` has asked for, drawn at random, learned by the same classifier  |
 | forest labels  | as many, chosen by p(1-p) of a forest per label, fitted anew after every `REFIT` answers       |
 | forest samples | as many samples as `our samples` has asked for, by the sum of p(1-p) of this forest            |
+| wide forest    | `wide forest labels`, `wide forest samples`: nodes try half of the features, not their root    |
 | all labels     | everything                                                                                     |
 
 The forest is scikit-learn's, `TREES` trees with balanced bootstraps, fitted to the last `KEPT` answered rows.
@@ -40,9 +41,19 @@ RESULTS = "few_answers"
 INITIAL = 250
 SHARES = (0.02, 0.05, 0.1, 0.2)
 CHOSEN_ON, REPORTED_ON = range(10), range(10, 20)
-WHO = ("our labels", "our samples", "random labels", "forest labels", "forest samples", "all labels")
+WHO = (
+    "our labels",
+    "our samples",
+    "random labels",
+    "forest labels",
+    "forest samples",
+    "wide forest labels",
+    "wide forest samples",
+    "all labels",
+)
 TREES, REFIT, KEPT, AHEAD = 100, 30, 2500, 400
 WINDOW, PATIENCE = 100, 5.0  # of the choice of the forest
+ROOT, HALF = "sqrt", 0.5  # features that are tried in a node
 
 
 def main() -> None:
@@ -83,7 +94,7 @@ def key_of(kind: str, share: float, who: str) -> str:
 
 def asked_before(results: dict[str, Any], kind: str, share: float, seed: int, who: str) -> int:
     """Return how many labels, or samples, evolabel has asked for in the same place; the budget where not measured."""
-    per = "samples" if who == "forest samples" else "labels"
+    per = "samples" if who.endswith("samples") else "labels"
     found = results.get(key_of(kind, share, f"our {per}"), {}).get(str(seed))
     units = (5000 - INITIAL) * (3 if per == "labels" else 1)
     return found["asked"] if found else int(share * units)
@@ -97,8 +108,8 @@ def measured(kind: str, share: float, seed: int, who: str, asked: int) -> dict[s
             learner = BudgetedLearner(budget=share, per=who.split()[1]).fit(plant.X[:INITIAL], plant.Y[:INITIAL])
             outputs = learner.test_then_train(plant.X[INITIAL:], plant.Y[INITIAL:])
             asked = learner.learner_.bucket.asked
-        elif who.startswith("forest"):
-            outputs, asked = by_forest(plant, who.split()[1], asked, seed)
+        elif "forest" in who:
+            outputs, asked = by_forest(plant, who.split()[-1], asked, seed, HALF if who.startswith("wide") else ROOT)
         else:
             trained = EvolvingFuzzyClassifier().fit(plant.X[:INITIAL], plant.Y[:INITIAL])
             X, Y = plant.X[INITIAL:], plant.Y[INITIAL:]
@@ -120,8 +131,10 @@ def scores(Y: np.ndarray, outputs: np.ndarray) -> dict[str, float]:
 # ---------------------------------------------------------------------- the balanced forest
 
 
-def by_forest(plant: Plant, per: str, asked: int, seed: int) -> tuple[np.ndarray, int]:
+def by_forest(plant: Plant, per: str, asked: int, seed: int, tried: float | str) -> tuple[np.ndarray, int]:
     """Return the outputs of a forest per label, and how many labels or samples, `per`, it has asked for.
+
+    Its nodes try a part of the features, `tried`, as scikit-learn's `max_features`.
 
     It may have asked for the same share of `asked` as of the stream is over at any row, and asks where p(1-p) is among
     the largest of the last `WINDOW` rows, so that what it may ask for is spent within `PATIENCE` times the time.
@@ -135,7 +148,7 @@ def by_forest(plant: Plant, per: str, asked: int, seed: int) -> tuple[np.ndarray
     recent: deque[np.ndarray] = deque(maxlen=WINDOW)
     for row in range(INITIAL, n):
         if since >= REFIT or row - last >= AHEAD:
-            outputs[row : row + AHEAD] = fitted(X, known, X[row : row + AHEAD], row + seed)
+            outputs[row : row + AHEAD] = fitted(X, known, X[row : row + AHEAD], row + seed, tried)
             since, last = 0, row
         doubt = outputs[row] * (1.0 - outputs[row])
         doubt = doubt if per == "labels" else doubt.sum(keepdims=True)
@@ -153,8 +166,11 @@ def by_forest(plant: Plant, per: str, asked: int, seed: int) -> tuple[np.ndarray
     return outputs[INITIAL:], spent
 
 
-def fitted(X: np.ndarray, known: np.ndarray, asked: np.ndarray, seed: int) -> np.ndarray:
-    """Return the outputs for the rows `asked` of a forest per label, fitted to what is `known` of the rows X."""
+def fitted(X: np.ndarray, known: np.ndarray, asked: np.ndarray, seed: int, tried: float | str) -> np.ndarray:
+    """Return the outputs for the rows `asked` of a forest per label, fitted to what is `known` of the rows X.
+
+    `tried` is as for `by_forest`.
+    """
     from sklearn.ensemble import RandomForestClassifier
 
     found = np.empty((len(asked), known.shape[1]))
@@ -163,7 +179,8 @@ def fitted(X: np.ndarray, known: np.ndarray, asked: np.ndarray, seed: int) -> np
         if len(np.unique(y[rows])) < 2:
             found[:, label] = y[rows[0]]
             continue
-        forest = RandomForestClassifier(TREES, class_weight="balanced_subsample", random_state=seed)
+        options: dict[str, Any] = {"class_weight": "balanced_subsample", "max_features": tried}
+        forest = RandomForestClassifier(TREES, random_state=seed, **options)
         found[:, label] = forest.fit(X[rows], y[rows]).predict_proba(asked)[:, 1]
     return found
 
@@ -178,10 +195,10 @@ def tables(results: dict[str, Any], seeds: list[int]) -> str:
 
 def table(results: dict[str, Any], kind: str, seeds: list[int]) -> Iterator[str]:
     """Yield the lines of the table of one `kind` of plant."""
-    yield f"{kind:18}" + "".join(f"{share:>20.0%}" for share in SHARES)
+    yield f"{kind:20}" + "".join(f"{share:>20.0%}" for share in SHARES)
     for who in WHO:
         cells = (results.get(key_of(kind, share, who), {}) for share in SHARES)
-        yield f"{who:18}" + "".join(f"{cell(runs, seeds):>20}" for runs in cells)
+        yield f"{who:20}" + "".join(f"{cell(runs, seeds):>20}" for runs in cells)
 
 
 def cell(runs: dict[str, Any], seeds: list[int]) -> str:

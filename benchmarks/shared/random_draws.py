@@ -11,6 +11,7 @@ import numpy as np
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.learner import DEFAULT_ANTECEDENT_RATE
 from evolabel.active.selection.random import random_moments
+from evolabel.model.pipeline import start_forest
 from evolabel.stages.rules.stage import moving_antecedents_by
 
 
@@ -28,7 +29,11 @@ def drawn(shape: tuple[int, int], per: str, questions: int, draw: int) -> np.nda
 
 
 def learned(classifier: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """Outputs for a stream of which only the labels in the mask are learned; other samples are not learned."""
+    """Outputs for a stream of which only the labels in the mask are learned; other samples are not learned.
+
+    The classifier answers with a forest of the answered rows, too, as that of a learner does.
+    """
+    start_forest(classifier.inner.any_model)
     touched, labels_given = asked.any(axis=1), np.where(asked, Y, np.nan)
     outputs = np.empty(Y.shape)
     borders = [0, *(np.flatnonzero(np.diff(touched)) + 1), len(X)]

@@ -1,7 +1,8 @@
 """`Stage`: the interface of a part of a model; `OwnStage`: the base class of stages that users write.
 
 A stage owns its arrays; no other stage writes them. Values that one stage needs of another pass through `Rows`, or
-through events in the `EventLog`. `model.pipeline` has the stages in their order.
+through events in the `EventLog`; the forest of answered rows reads the ring of the threshold rules besides.
+`model.pipeline` has the stages in their order.
 """
 
 from collections.abc import Mapping

@@ -11,8 +11,9 @@ from naive.answered_forest import NaiveForest, NaiveGate
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.core.rows import Rows
+from evolabel.core.rows import Batch, Rows
 from evolabel.errors import DataError, DataWarning
+from evolabel.model.growth import keep_features
 from evolabel.stages.answered_forest.arrays import FOREST_GAIN, FOREST_PRODUCT, HAS_TREES, N_ANSWERED, NEXT_FIT, NO_FIT
 from evolabel.stages.answered_forest.loops.learn import PLENTY
 from evolabel.stages.answered_forest.stage import MOST_FORESTS, AnsweredForest, forest_of
@@ -193,6 +194,26 @@ def test_labels_and_features_come_and_go():
     assert forest.arrays.feature.shape[0] == 3
     assert forest.arrays.clock[2, HAS_TREES] == 0
     assert found.decision_function(X).shape == (600, 3)
+
+
+def test_a_model_whose_features_change_answers_and_learns_on():
+    found, X, Y = learner()
+    ask(found, X[:200], Y[:200])
+    model = found.classifier.inner.any_model
+    kept = np.array([0, 1, 2, 3, 5])
+    feature = model.forest.arrays.feature
+    feature[0][feature[0] == 4] = 3  # the trees of the first label do not ask about the one that goes
+    asked = (feature == 4).any(axis=(1, 2))
+    assert asked.tolist() == [False, True]
+    trees, rows = model.forest.arrays.feature[~asked].copy(), np.ascontiguousarray(X[200:260][:, kept])
+    keep_features(model, kept)
+    place = {feature: column for column, feature in enumerate(kept.tolist())} | {-1: -1}
+    expected = np.vectorize(place.get, otypes=[np.int64])(trees)
+    np.testing.assert_array_equal(model.forest.arrays.feature[~asked], expected)
+    assert not model.forest.arrays.clock[1, HAS_TREES]
+    assert np.isfinite(model.outputs(rows)).all()
+    model.learn(Batch(rows, Y[200:260]))
+    assert (model.forest.arrays.clock[:, HAS_TREES] > 0).all()
 
 
 def test_merged_models_have_a_forest_of_the_rows_of_both():

@@ -4,17 +4,17 @@ A tree has at most P = `FOREST_PLACES` nodes; the children of a node are in the 
 labels, T = `TREES`, R rows that the threshold rules keep (`threshold_rules.arrays`). `ForestArrays` explains what
 is stored; loops write the others before they read them:
 
-| array  | shape | meaning                                                                          |
-|--------|-------|----------------------------------------------------------------------------------|
-| place  | (R,)  | places of the answered rows in the ring, in the order of time                    |
-| drawn  | (R,)  | how often each of them was drawn for a tree, times its weight                    |
-| drawn_rows | (R,) | the drawn rows, those of a node side by side                                     |
-| node   | (R,)  | scratch for parting them                                                         |
-| span   | (P, 2)| first row of each node in `drawn_rows`, and the one behind its last                   |
-| votes  | (R, 2)| sum of the answers of trees that have not drawn a row, and how many there are    |
-| bins   | (CODES, 3) | sums of 1, weight, and weight of positives of a node, by the code of a feature |
-| perm   | (p,)  | features, of which the first were tried in a node                                |
-| f, g   | (K,)  | outputs in front of the forest, and its answers, to the present row              |
+| array      | shape      | meaning                                                                        |
+|------------|------------|--------------------------------------------------------------------------------|
+| place      | (R,)       | places of the answered rows in the ring, in the order of time                  |
+| drawn      | (R,)       | how often each of them was drawn for a tree, times its weight                  |
+| drawn_rows | (R,)       | the drawn rows, those of a node side by side                                   |
+| node       | (R,)       | drawn rows on the right of a cut, while a node is parted                       |
+| span       | (P, 2)     | first row of each node in `drawn_rows`, and the one behind its last            |
+| votes      | (R, 2)     | sum of the answers of trees that have not drawn a row, and how many there are  |
+| bins       | (CODES, 3) | sums of 1, weight, and weight of positives of a node, by the code of a feature |
+| perm       | (p,)       | features, of which the first were tried in a node                              |
+| f, g       | (K,)       | outputs in front of the forest, and its answers, to the present row            |
 """
 
 from typing import Annotated, Any, NamedTuple

@@ -47,7 +47,7 @@ class AnsweredForest(Answering):
     Parameters
     ----------
     trees : ThresholdRules
-        Have the rows that were answered; only read.
+        The stage whose ring has the rows that were answered; it is read, and never written.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class AnsweredForest(Answering):
         _fit_due(self._packed, self.trees.packed)
 
     def shared_leaves(self, label: int, x: FloatArray) -> FloatArray:
-        """Return in which share of the trees of `label` each row that is kept ends in the leaf of the row `x`, (R,)."""
+        """Return the share of the trees of `label` in which a row of the ring ends in the leaf of the row `x`, (R,)."""
         shares = np.empty(len(self.trees.arrays.rows))
         _share_leaves(self._packed, label, np.ascontiguousarray(x), self.trees.packed, shares)
         return shares
@@ -134,7 +134,7 @@ class AnsweredForest(Answering):
         """Set the arrays to copies of stored ones; DataError if they are not those of such a stage."""
         p, K = self.trees.arrays.X.shape[1], len(self.arrays.gate)
         made = allocate_forest(p, K)
-        filled = {name: padded(array, getattr(made, name)) for name, array in arrays.items() if hasattr(made, name)}
+        filled = {name: _padded(array, getattr(made, name)) for name, array in arrays.items() if hasattr(made, name)}
         check_arrays({**arrays, **filled}, FOREST_ARRAYS.expected(stream_sizes(p, K)))
         child, is_asking = filled["child"].astype(np.int64), filled["feature"] >= 0
         if (filled["feature"] >= p).any() or (is_asking & (child <= np.arange(FOREST_PLACES))).any():
@@ -150,7 +150,7 @@ class AnsweredForest(Answering):
         self._set(FOREST_ARRAYS.writeable(state["arrays"]))
 
 
-def padded(array: AnyArray, whole: AnyArray) -> AnyArray:
+def _padded(array: AnyArray, whole: AnyArray) -> AnyArray:
     """Return a copy of `array` in the shape of `whole`, which has the values for its further places; or as it is."""
     fits = array.ndim == whole.ndim and array.shape[:2] == whole.shape[:2] and array.dtype == whole.dtype
     if not fits or array.ndim != 3 or array.shape[2] > FOREST_PLACES:
