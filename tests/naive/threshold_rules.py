@@ -42,8 +42,11 @@ class NaiveGate:
         e = clip(f, 0.0, 1.0)
         return e + max(0.25, self.weight) * (g - e)
 
-    def turn(self, gain: float, won: float, w: float, errors: float, pace: float) -> None:
-        """Open beyond doubt, close at a third of it or when decisions get worse; a row may pass less time than one."""
+    def turn(self, gain: float, won: float, w: float, errors: float, pace: float, share: float = 1.0) -> None:
+        """Open beyond doubt, close at a third of it or when decisions get worse; a row may pass less time than one.
+
+        `share` is that of positives: a rare label opens at half of it.
+        """
         fade, w = 1.0 - 0.001 * pace, w * pace
         self.gain = fade * self.gain + w * gain
         self.squares = fade * self.squares + w * gain**2
@@ -51,6 +54,7 @@ class NaiveGate:
         self.changed = fade * self.changed + w * abs(won)
         z, decisions = self.gain / sqrt(self.squares + 0.05), self.won / sqrt(self.changed + 1.0)
         sooner = max(1.5, 0.24 * errors**2)
+        sooner = max(1.0, sooner / 2.0) if share < 0.15 else sooner
         if (z > errors and (decisions >= 1.0 or self.changed < 0.5)) or (z > sooner and decisions >= sooner):
             self.is_open = True
         elif z < errors / 3.0 or decisions < -0.5:
@@ -210,7 +214,8 @@ class NaiveThresholds:
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)
             gain = (y - e) ** 2 - (y - h) ** 2
             if not self.shares_gate:
-                label.gate.turn(gain, float(is_wrong(f, y)) - float(is_wrong(h, y)), once, self.errors, pace)
+                won = float(is_wrong(f, y)) - float(is_wrong(h, y))
+                label.gate.turn(gain, won, once, self.errors, pace, label.root.mean())
             label.gate.learn_tree_weight(f, g, y, once, pace)
         learn_path(label.root, x, f, y, min(w, 100.0))
         return gain

@@ -18,8 +18,9 @@ SEEDS = st.integers(0, 10_000)
 
 
 @settings(max_examples=examples(30))
-@given(SEEDS, st.floats(-1.0, 1.0), st.floats(1.5, 5.0), st.sampled_from([1.0, 0.2, 0.01]))
-def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace):
+@given(SEEDS, st.floats(-1.0, 1.0), st.floats(1.5, 5.0), st.sampled_from([1.0, 0.2, 0.01]), st.floats(0.0, 0.3))
+def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace, share):
+    sooner = gate.sooner_error(share, errors)
     rng, m, twin = np.random.default_rng(seed), np.zeros(N_GATE), NaiveGate()
     for i in range(150):
         trend = level if i < 80 else -level
@@ -28,8 +29,8 @@ def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace):
         h = twin.mixed(f, g)
         assert gate.mixed(m, f, g) == pytest.approx(h, abs=1e-12)
         won = gate.is_wrong(f, y) - gate.is_wrong(h, y)
-        gate.turn_gate(m, (y - f) ** 2 - (y - h) ** 2, won, w, pace, errors)
-        twin.turn((y - f) ** 2 - (y - h) ** 2, won, w, errors, pace)
+        gate.turn_gate(m, (y - f) ** 2 - (y - h) ** 2, won, w, pace, errors, sooner)
+        twin.turn((y - f) ** 2 - (y - h) ** 2, won, w, errors, pace, share)
         gate.learn_tree_weight(m, f, g, y, w, pace)
         twin.learn_tree_weight(f, g, y, w, pace)
         np.testing.assert_allclose(m, twin.vector(), atol=1e-10)
@@ -38,30 +39,31 @@ def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace):
 def test_a_gate_opens_only_with_both_tests_and_closes_with_one():
     m = np.zeros(N_GATE)
     for _ in range(200):
-        gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0)  # a smaller error, no decision changed
+        gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0, 1.5)  # a smaller error, no decision changed
     assert m[IS_OPEN] == 1.0
     for _ in range(2):
-        gate.turn_gate(m, 0.2, -1.0, 1.0, 1.0, 2.0)  # decisions are lost
+        gate.turn_gate(m, 0.2, -1.0, 1.0, 1.0, 2.0, 1.5)  # decisions are lost
     assert m[IS_OPEN] == 0.0
-    gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0)  # the error alone does not open it again
+    gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0, 1.5)  # the error alone does not open it again
     assert m[IS_OPEN] == 0.0
     for _ in range(9):
-        gate.turn_gate(m, 0.2, 1.0, 1.0, 1.0, 2.0)
+        gate.turn_gate(m, 0.2, 1.0, 1.0, 1.0, 2.0, 1.5)
     assert m[IS_OPEN] == 1.0
     while m[IS_OPEN] == 1.0:
-        gate.turn_gate(m, -0.4, 0.0, 1.0, 1.0, 2.0)
+        gate.turn_gate(m, -0.4, 0.0, 1.0, 1.0, 2.0, 1.5)
     assert m[0] / np.sqrt(m[1] + 0.05) < 2.0 / 3.0
 
 
-def test_a_gate_opens_sooner_where_decisions_show_it_too():
-    m, n_won = np.zeros(N_GATE), 0
+@pytest.mark.parametrize(("share", "rows"), [(0.5, 6), (0.1, 2)])
+def test_a_gate_opens_sooner_where_decisions_show_it_too(share, rows):
+    m, n_won, sooner = np.zeros(N_GATE), 0, gate.sooner_error(share, 3.0)
     while m[IS_OPEN] == 0.0:
-        gate.turn_gate(m, 1.0, 1.0, 1.0, 1.0, 3.0)  # a positive of a rare label that only the tree finds
+        gate.turn_gate(m, 1.0, 1.0, 1.0, 1.0, 3.0, sooner)  # a positive that only the tree finds
         n_won += 1
-    assert n_won == 6  # 6 / sqrt(6 + 1) exceeds 0.24 * 3^2; the error alone would need 10 rows
+    assert n_won == rows  # n / sqrt(n + 1) exceeds 0.24 * 3^2, or half of it; the error alone would need 10 rows
     m = np.zeros(N_GATE)
     for _ in range(9):
-        gate.turn_gate(m, 1.0, 0.0, 1.0, 1.0, 3.0)
+        gate.turn_gate(m, 1.0, 0.0, 1.0, 1.0, 3.0, sooner)
     assert m[IS_OPEN] == 0.0
 
 

@@ -3,11 +3,12 @@
 w is the least-squares weight of g - f over fading sums, cut to [0, 1]. The gate opens when the squared error is smaller
 beyond doubt, by `gate_error` standard errors, and decisions at 0.5 are not worse: won minus lost is at least one
 standard error, or none has changed. It also opens when both, the error and the decisions, are better by `SOONER` times
-`gate_error` squared, at least `LEAST_SOONER`: a rare label has few rows that could show more, and with many labels one
-of them soon seems better. It closes at a third of `gate_error`, or when decisions get worse. Squared error alone would
-let a calibrated tree replace members that decide better. Classes share one gate: a mixture of sharp and flat outputs
-would spoil the choice of the largest. All sums are in the time of `core.loops.pace`: where answers persist, one
-run of them neither opens nor closes a gate.
+`gate_error` squared, at least `LEAST_SOONER`: with many labels one of them soon seems better. A label with fewer than
+`RARE_SHARE` of positives has few rows that could show more: half of it is enough, but at least one standard error. It
+closes at a third of `gate_error`, or when decisions get worse. Squared error alone would let a calibrated tree replace
+members that decide better. Classes share one gate: a mixture of sharp and flat outputs would spoil the choice of the
+largest. All sums are in the time of `core.loops.pace`: where answers persist, one run of them neither opens nor closes
+a gate.
 """
 
 import numpy as np
@@ -25,7 +26,8 @@ from evolabel.stages.threshold_rules.arrays import (
     WON,
     Thresholds,
 )
-from evolabel.stages.threshold_rules.loops.answer import is_grown
+from evolabel.stages.threshold_rules.loops.answer import is_grown, mean_label
+from evolabel.stages.threshold_rules.loops.ring import RARE_SHARE
 from evolabel.typing import FloatArray
 
 GATE_FADE = 0.999  # of the sums of a gate and of the gains of subtrees, per row
@@ -47,10 +49,19 @@ def gate_fade(pace: float) -> float:
 
 
 @inner
-def turn_gate(m: FloatArray, gain: float, won: float, weight: float, pace: float, gate_error: float) -> None:
+def sooner_error(share: float, gate_error: float) -> float:
+    """Return the standard errors at which a gate opens if decisions won reach as many, for a `share` of positives."""
+    sooner = max(LEAST_SOONER, SOONER * gate_error * gate_error)
+    return max(1.0, 0.5 * sooner) if share < RARE_SHARE else sooner
+
+
+@inner
+def turn_gate(
+    m: FloatArray, gain: float, won: float, weight: float, pace: float, gate_error: float, sooner: float
+) -> None:
     """Update the gate m by the `gain` in squared error of a row of this `weight` and by decisions `won`; -1: lost.
 
-    `pace` is the time that passes with the row.
+    `pace` is the time that passes with the row, `sooner` that of `sooner_error`.
     """
     fade = gate_fade(pace)
     weight *= pace
@@ -60,7 +71,6 @@ def turn_gate(m: FloatArray, gain: float, won: float, weight: float, pace: float
     m[CHANGED_DECISIONS] = fade * m[CHANGED_DECISIONS] + weight * abs(won)
     z = m[GAIN] / np.sqrt(m[GAIN_SQUARES] + NO_SQUARES)
     decisions = m[WON] / np.sqrt(m[CHANGED_DECISIONS] + NO_DECISIONS)
-    sooner = max(LEAST_SOONER, SOONER * gate_error * gate_error)
     beyond_doubt = z > gate_error and (decisions >= LEAST_WON or m[CHANGED_DECISIONS] < 0.5)
     if beyond_doubt or (z > sooner and decisions >= sooner):
         m[IS_OPEN] = 1.0
@@ -106,7 +116,9 @@ def learn_gate(k: int, y: float, f: float, g: float, weight: float, pace: float,
     e, h = min(1.0, max(0.0, f)), mixed(m, f, g)
     gain = (y - e) ** 2 - (y - h) ** 2
     if not thresholds.exclusive or thresholds.first == 1:
-        turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, pace, thresholds.gate_error)
+        errors = thresholds.gate_error
+        sooner = sooner_error(mean_label(k, 0, thresholds.arrays), errors)
+        turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, pace, errors, sooner)
     learn_tree_weight(m, f, g, y, weight, pace)
     return float(gain)
 
@@ -132,6 +144,7 @@ def learn_shared_gate(
             truth = k if y[k] > 0.5 else truth
     if grown and weight > 0.0:
         won = (1.0 if best != truth else 0.0) - (1.0 if refined != truth else 0.0)
-        turn_gate(t.gate[0], gain, won, weight, pace, thresholds.gate_error)
+        errors = thresholds.gate_error
+        turn_gate(t.gate[0], gain, won, weight, pace, errors, sooner_error(1.0, errors))
         for k in range(1, y.shape[0]):
             t.gate[k, IS_OPEN] = t.gate[0, IS_OPEN]
