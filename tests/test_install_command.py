@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from evolabel._utils import install_command as module
-from evolabel._utils.install_command import install_command
+from evolabel._utils import optional as module
+from evolabel._utils.optional import install_command
 
 
 def installed(monkeypatch, origin):

@@ -7,10 +7,10 @@
 
 How the measures are counted
 - modules touched       by `tools/walk.py`, with the code of the checkout, interpreted
-- order of stages       functions that call the answering or the learning of `SEVERAL` stages or more, and tuples, lists
-                        and dictionaries with objects of as many. A call (`self.calibration.learn`, `learn_members`)
-                        belongs to the stage of its last name with a word of `CALLED`, and to answering or learning if
-                        it has one of `VERBS`
+- order of stages       files with functions that call the answering or the learning of `SEVERAL` stages or more, or
+                        with tuples, lists and dictionaries of objects of as many; `--list` prints each of these.
+                        A call (`self.calibration.learn`, `learn_members`) belongs to the stage of its last name with a
+                        word of `CALLED`, and to answering or learning if it has one of `VERBS`
 - isinstance            calls of `isinstance` with a class of rule bases, or of stages: `RuleBase`, classes derived from
                         it, and classes of `stages/*/stage.py`
 - branches on `paper`   conditions outside of `paper` and `reproduce` in which a name or a text has a word of `PAPER`
@@ -142,7 +142,7 @@ class Shape:
         arrays, folders = self.declarations(), self.folders()
         circles = self.house.circles(lazy=True, typed=True)
         found: dict[str, object] = {
-            "places that state the order of stages": len(self.orders()),
+            "places that state the order of stages": len({place.split(": ")[0] for place in self.orders()}),
             "isinstance on kinds of rule bases and stages": len(self.kinds()),
             "branches on `paper` outside of paper/": len(self.branches()),
             "declarations per array, at most": max(map(len, arrays.values()), default=0),

@@ -10,8 +10,8 @@ import numpy as np
 
 from evolabel.active.query_context import NO_ANSWERS
 from evolabel.active.scoring.second_moments import MOMENT_COUNTS, WAITING_ROWS
-from evolabel.core.array_checks import LARGEST, MOST
 from evolabel.core.schema import Declaration, Schema
+from evolabel.core.stored_checks import LARGEST, MOST
 from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.warm_up import WARM_UP_ARRAYS
 from evolabel.paper.rules.arrays import PAPER_ARRAYS

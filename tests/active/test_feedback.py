@@ -11,7 +11,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, BudgetedLearner
 from evolabel.errors import ParameterError
 from evolabel.evaluate import partial_accuracy
-from evolabel.stages.feedback.loops.feedback import SHRINK, all_slopes
+from evolabel.stages.feedback.loops import SHRINK, all_slopes
 
 LATER = np.arange(41, 46)
 

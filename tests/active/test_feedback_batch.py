@@ -6,7 +6,7 @@ import pytest
 from active.ordered_streams import feedback_of_classifier, trained, walked
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
-from evolabel.stages.feedback.loops.feedback import ANSWERS
+from evolabel.stages.feedback.loops import ANSWERS
 
 
 def test_the_initial_batch_shows_whether_errors_repeat(events, shuffled):

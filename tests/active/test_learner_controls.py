@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, TokenBucket
+from evolabel.core.stored_checks import StoredFacts
 from evolabel.errors import DataError, ModelFileError, ParameterError
-from evolabel.model.storage.fact_checks import StoredFacts
 
 FEATURES = {"heat": None, "flow": None, "machine": ["M-01", "M-02"]}
 LABELS = ["leak", "wear"]

@@ -12,7 +12,7 @@ from river import datasets, evaluate, metrics, preprocessing
 from sklearn.metrics import f1_score, jaccard_score, roc_auc_score
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.adapters.river import RiverEvolvingFuzzyClassifier, RiverSingleLabelClassifier
 from evolabel.errors import DataError, DataTypeError, MissingDependencyError, ParameterError
 

@@ -11,7 +11,7 @@ from profiles import classifier_of
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, EvolabelError
 from evolabel.model.start.ridge import condition_ridge
-from evolabel.stages.rules.conditioning import is_sound
+from evolabel.stages.rules.rule_state import is_sound
 from evolabel.streams import DriftingStream
 
 pytestmark = pytest.mark.compiled  # numpy warns of the overflow that compiled code passes over

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from river import dummy, linear_model, multioutput, preprocessing, stats, tree
 
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.baselines import RiverLearner, river_model
 from evolabel.errors import MissingDependencyError, ParameterError
 

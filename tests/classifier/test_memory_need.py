@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.memory import memory_available
 from evolabel.core.options import Options
 from evolabel.errors import EvolabelError, OutOfMemoryError
 from evolabel.paper.options import PaperOptions
 from evolabel.stages.rules.arrays import allocate
 from evolabel.stages.rules.kind import RuleKind, rule_settings
+from evolabel.stages.rules.memory_need import memory_available
 
 GIB = 2**30
 
@@ -108,7 +108,7 @@ def test_the_memory_available_is_found_here_or_unknown():
 @pytest.mark.posix
 def test_a_limit_of_the_process_counts():
     code = (
-        "import json, resource; from evolabel._utils.memory import memory_available as m; "
+        "import json, resource; from evolabel.stages.rules.memory_need import memory_available as m; "
         f"resource.setrlimit(resource.RLIMIT_AS, ({GIB}, resource.RLIM_INFINITY)); print(json.dumps(m()))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

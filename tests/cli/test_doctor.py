@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from evolabel import __version__
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.cli import doctor, installation
 from evolabel.cli.installation import Package
 from evolabel.engine.cache_state import KernelCache

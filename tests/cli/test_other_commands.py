@@ -9,7 +9,7 @@ import pytest
 
 import evolabel.cli
 from evolabel import __version__
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.evaluate import prequential
 from evolabel.streams import from_csv, read_dataset
 from evolabel.streams.named.catalogue import find_entry

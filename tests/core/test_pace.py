@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from naive.pace import NaiveAnswers, pace_of
 
 from evolabel.core import pace
-from evolabel.core.loops import pace as pace_module
-from evolabel.core.loops.pace import CHANGES, EXPECTED, LAST_ANSWER, N_ANSWERS, N_PERSISTENCE, SHARE
+from evolabel.core import pace as pace_module
+from evolabel.core.pace import CHANGES, EXPECTED, LAST_ANSWER, N_ANSWERS, N_PERSISTENCE, SHARE
 from evolabel.errors import DataError
 
 kernels = CallableKernels(pace_module)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolabel.core.array_checks import check_arrays
 from evolabel.core.schema import Schema, array, new_entries, of_features, stream_sizes
+from evolabel.core.stored_checks import check_arrays
 from evolabel.errors import DataError
 from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.drift.arrays import MEMBER_ARRAYS

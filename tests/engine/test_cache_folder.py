@@ -15,7 +15,7 @@ print({kernel}({arguments}))
 BEYOND = [
     ("stages.rules.loops.antecedents", "ward_pair", "np.ones((2, 3)), np.ones((1, 3)), np.ones(2)"),
     pytest.param(  # features of two samples, compared in lanes
-        "stages.feedback.loops.feedback",
+        "stages.feedback.loops",
         "shift_rows",
         "np.ones((1, 8)), np.array([1]), np.ones((1, 3)), np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.ones(1), "
         "np.ones((2, 1)), np.ones(1), np.ones(1), np.ones((1, 1)), np.ones(1)",

@@ -6,7 +6,7 @@ from callable_kernels import callable_kernel
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolabel.engine.inverse import factor, positive_inverse
+from evolabel.engine.symmetric import factor, positive_inverse
 from evolabel.errors import DataError
 from evolabel.stages.rules.inverses import ridge_inverse
 

@@ -35,7 +35,7 @@ class Compiler:
         self.now = 100.0
         self.listener = CompilationProgress(lambda: self.now)
 
-    def send(self, status, module="evolabel.model.loops.rows"):
+    def send(self, status, module="evolabel.model.pipeline"):
         dispatcher = SimpleNamespace(py_func=SimpleNamespace(__module__=module))
         self.listener.notify(event.Event("numba:compile", status, {"dispatcher": dispatcher}))
 
@@ -126,7 +126,7 @@ def test_where_no_line_can_be_erased_it_is_printed_once(terminal, stream):
 def test_a_script_whose_errors_go_to_a_file_gets_the_one_line(tmp_path):
     """Two kernels are compiled, each of which would print; standard output stays empty."""
     code = """
-import evolabel.model.loops.rows
+import evolabel.model.pipeline
 from evolabel.engine import progress
 from numba import njit
 progress._PATIENCE_SECONDS = -1.0

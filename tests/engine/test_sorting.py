@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evolabel.engine import sorting as sorting_module
+from evolabel.engine import values as sorting_module
 
 sorting = CallableKernels(sorting_module)
 VALUES = st.one_of(

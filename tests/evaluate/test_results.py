@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prequential_helpers import MeanLearner, OnePassLearner, small_stream, without_times
 
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.errors import FileFormatError, MissingDependencyError, ParameterError
 from evolabel.evaluate import results as results_module
 from evolabel.evaluate.formats import RESULT_FORMATS

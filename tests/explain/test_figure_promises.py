@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.errors import DataError, MissingDependencyError, NotTrainedError, ParameterError, StateError
 from evolabel.explain import figures
 from evolabel.explain.figures.all_figures import all_figures, file_names

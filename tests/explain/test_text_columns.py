@@ -8,8 +8,7 @@ import pytest
 from washing_machine import MODES, SCALINGS, frames, learned, machine, of_mode
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.stages.scaling.stage import fit_scaler
-from evolabel.stages.scaling.words import shares_on
+from evolabel.stages.scaling.stage import fit_scaler, shares_on
 from evolabel.words.text_columns import text_features
 
 SAYS = re.compile(r"mode is (not |sometimes )?(idle|spin|wash|very slow) \((\d+)% of its samples\)")

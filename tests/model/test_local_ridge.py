@@ -13,9 +13,9 @@ from profiles import classifier_of
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.model.growth import grow_features
 from evolabel.model.merge import merge
-from evolabel.model.start import local_ridge
-from evolabel.model.start.local_ridge import LOCAL_GRID as GRID
-from evolabel.model.start.local_ridge import choose_local_ridge, leave_one_out
+from evolabel.model.start import ridge as ridge_module
+from evolabel.model.start.ridge import LOCAL_GRID as GRID
+from evolabel.model.start.ridge import choose_local_ridge, leave_one_out
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.streams import DriftingStream
 
@@ -153,8 +153,8 @@ def test_of_a_large_batch_rows_at_even_steps_are_asked(monkeypatch):
     X, Y = REGIONS
     clf, rules, Z = settled(X, Y)
     asked = []
-    monkeypatch.setattr(local_ridge, "_MOST_ROWS", 40)
-    monkeypatch.setattr(local_ridge, "leave_one_out", lambda R, *rest: asked.append(R) or leave_one_out(R, *rest))
+    monkeypatch.setattr(ridge_module, "_MOST_ROWS", 40)
+    monkeypatch.setattr(ridge_module, "leave_one_out", lambda R, *rest: asked.append(R) or leave_one_out(R, *rest))
     assert choose_local_ridge(rules, Z, Y, clf.ridge_).factor in GRID
     assert np.array_equal(asked[0][:, :-1], Z[np.linspace(0, 399, 40).astype(int)])
 

@@ -1,8 +1,8 @@
-"""Twins of `stages.feedback.loops.feedback`: sums over whole arrays, at every row anew."""
+"""Twins of `stages.feedback.loops`: sums over whole arrays, at every row anew."""
 
 import numpy as np
 
-from evolabel.stages.feedback.loops.feedback import (
+from evolabel.stages.feedback.loops import (
     ERROR_DECAY,
     FADING,
     INDEPENDENT,

@@ -1,8 +1,8 @@
-"""Twin of `stages.decisions.loops.known_sets`: sets in a dictionary, row by row."""
+"""Twin of `stages.decisions.loops`: sets in a dictionary, row by row."""
 
 import numpy as np
 
-from evolabel.stages.decisions.loops.known_sets import FIRST_SHARE
+from evolabel.stages.decisions.loops import FIRST_SHARE
 
 
 class NaiveSets:

@@ -1,4 +1,4 @@
-"""Twin of `core.loops.pace`: all answers of a label are kept, and every number is formed anew from them."""
+"""Twin of `core.pace`: all answers of a label are kept, and every number is formed anew from them."""
 
 from math import sqrt
 

@@ -1,4 +1,4 @@
-"""Twin of `stages.scaling.loops.scale`."""
+"""Twin of `stages.scaling.loops`."""
 
 import numpy as np
 

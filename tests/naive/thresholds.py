@@ -1,8 +1,8 @@
-"""Twins of `stages.decisions.loops.thresholds`: sums over bins, row by row."""
+"""Twins of `stages.decisions.loops`: sums over bins, row by row."""
 
 import numpy as np
 
-from evolabel.stages.decisions.loops.thresholds import PRIOR_SAMPLES, UNDECIDED
+from evolabel.stages.decisions.loops import PRIOR_SAMPLES, UNDECIDED
 
 
 def f1_by_bin(seen, on):

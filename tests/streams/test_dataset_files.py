@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, MissingDependencyError, ParameterError
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.files.convert import read_dataset, write_dataset

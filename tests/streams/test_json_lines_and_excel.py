@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.errors import DataError, FileFormatError, MissingDependencyError
 from evolabel.streams import from_csv, read_dataset, read_for_model
 

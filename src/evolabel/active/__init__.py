@@ -5,8 +5,7 @@ from evolabel._utils.lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "answers.annotators": ["AnnotatorPool"],
-        "answers.ledger": ["Ledger"],
+        "answers": ["AnnotatorPool", "Ledger"],
         "learner": ["ActiveLearner"],
         "query": ["Query"],
         "scoring.criteria": [

@@ -1,5 +1,5 @@
-from evolabel.active.answers.annotators import AnnotatorPool as AnnotatorPool
-from evolabel.active.answers.ledger import Ledger as Ledger
+from evolabel.active.answers import AnnotatorPool as AnnotatorPool
+from evolabel.active.answers import Ledger as Ledger
 from evolabel.active.learner import ActiveLearner as ActiveLearner
 from evolabel.active.query import Query as Query
 from evolabel.active.scoring.criteria import CRITERIA as CRITERIA

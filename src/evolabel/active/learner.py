@@ -14,9 +14,7 @@ from evolabel._utils.interrupts import deliver, exclusive, uninterrupted
 from evolabel._utils.rollback import put_back_on_error
 from evolabel._utils.text import first_names
 from evolabel._utils.validation import check_function, check_number, whole_number
-from evolabel.active.answers.annotators import AnnotatorPool
-from evolabel.active.answers.ledger import Ledger
-from evolabel.active.answers.read_answer import Answer, read_answer
+from evolabel.active.answers import AnnotatorPool, Answer, Ledger, read_answer
 from evolabel.active.empty_rows import FilledRows
 from evolabel.active.presets import paper_settings
 from evolabel.active.query import RANKING, Query, is_empty

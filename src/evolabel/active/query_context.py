@@ -9,10 +9,10 @@ import numpy as np
 
 from evolabel.active.query import Query
 from evolabel.active.selection.token_bucket import TokenBucket
-from evolabel.core.array_checks import check_arrays, check_names, flags, inside, part_of, prefixed, require, size_of
 from evolabel.core.schema import Schema, array
+from evolabel.core.stored_checks import check_arrays, check_names, flags, inside, part_of, prefixed, require, size_of
 from evolabel.model.protocols import Model
-from evolabel.stages.feedback.loops.feedback import PRIOR_ERRORS
+from evolabel.stages.feedback.loops import PRIOR_ERRORS
 from evolabel.stages.feedback.stage import Correction, ErrorFeedback, feedback_of
 from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
 

@@ -9,8 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from evolabel._utils.text import with_article
-from evolabel.active.answers.annotators import AnnotatorPool
-from evolabel.active.answers.ledger import Ledger
+from evolabel.active.answers import AnnotatorPool, Ledger
 from evolabel.active.query import Query, QueryNames
 from evolabel.active.scoring.criteria import CRITERIA, Criterion
 from evolabel.active.selection import SELECTORS, Selector
@@ -27,7 +26,8 @@ from evolabel.classifier.storage import (
     refusing_to_read,
     refusing_to_write,
 )
-from evolabel.core.array_checks import (
+from evolabel.core.stored_checks import (
+    StoredFacts,
     check_arrays,
     check_names,
     check_samples,
@@ -40,7 +40,6 @@ from evolabel.core.array_checks import (
     size_of,
 )
 from evolabel.errors import DataError, ModelFileError, ModelWriteError
-from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.persistence.model_file import (
     model_bytes,
     model_checksum,

@@ -49,7 +49,7 @@ from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import label_drifts
 from evolabel.model.merge import empty_like, merge
 from evolabel.model.stream_model import CHUNK, StreamModel
-from evolabel.stages.calibration.loops.calibration import LEAST_SHARE
+from evolabel.stages.calibration.loops import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.stages.drift.label_drift import LabelDrift
 from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds

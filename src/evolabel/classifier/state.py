@@ -16,7 +16,7 @@ from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
 from evolabel.errors import ParameterError, StateError
 from evolabel.model.stream_model import StreamModel
-from evolabel.stages.decisions.class_weights import decide_weighted, weighted_thresholds
+from evolabel.stages.decisions.stage import decide_weighted, weighted_thresholds
 from evolabel.stages.last_answers.stage import near_rows
 from evolabel.typing import BoolArray, FloatArray, IntArray
 

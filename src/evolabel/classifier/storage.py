@@ -13,10 +13,9 @@ import numpy as np
 from evolabel._utils.text import with_article
 from evolabel.classifier.inner import Classifier, ClassifierInner
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
-from evolabel.core.array_checks import inside, part_of, prefixed
+from evolabel.core.stored_checks import StoredFacts, inside, part_of, prefixed
 from evolabel.errors import DataError, EvolabelError, ModelFileError, ModelWriteError
 from evolabel.model.pipeline import prototypes
-from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays, read_weights
 from evolabel.model.stream_model import StreamModel
 from evolabel.persistence.model_file import model_bytes, read_model_file, write_model_file

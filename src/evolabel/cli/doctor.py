@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import evolabel
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.cli.installation import needed_packages, optional_packages
 from evolabel.cli.output import print_json
 from evolabel.engine.cache_state import kernel_cache

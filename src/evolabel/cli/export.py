@@ -8,9 +8,16 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from evolabel._utils.export_columns import ANSWER_COLUMNS, RECORD_COLUMNS, flat_sample, sample_columns
 from evolabel._utils.json_text import parse_json
-from evolabel._utils.table_lines import csv_lines, json_lines, write_parquet
+from evolabel._utils.table_lines import (
+    ANSWER_COLUMNS,
+    RECORD_COLUMNS,
+    csv_lines,
+    flat_sample,
+    json_lines,
+    sample_columns,
+    write_parquet,
+)
 from evolabel.cli.output import Unmarked, file_errors, print_message
 from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.serve import Database, database_url

@@ -1,7 +1,7 @@
 """What `evolabel` alone prints: what it is, and what to try next. Nothing is imported for it."""
 
 from evolabel import __version__
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 
 ABOUT = "Learn several labels at once from a stream, with rules a person can read."
 """The first sentence of the help."""

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from evolabel._utils.text import change_text
-from evolabel.core.array_checks import MOST
+from evolabel.core.stored_checks import MOST
 from evolabel.errors import DataError
 
 # Edits of a rule by a person.

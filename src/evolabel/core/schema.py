@@ -13,7 +13,7 @@ from typing import Generic, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
-from evolabel.core.array_checks import LARGEST, MOST, Expected
+from evolabel.core.stored_checks import LARGEST, MOST, Expected
 from evolabel.errors import DataTypeError
 from evolabel.typing import AnyArray, Arrays, IntArray
 

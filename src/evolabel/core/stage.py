@@ -34,7 +34,7 @@ class Stage(Protocol):
     """A part of a model, which changes the outputs of the stages in front of it.
 
     What sensors, scaling, rules and drift add is explained together, feature by feature (`stages.drift.part`), so they
-    have no `explain`. Built-in stages are merged by `model.merge`, because statistics of one of them count in others.
+    have no `explain`; rules and drift are merged together, too (`stages.drift.merging`).
     """
 
     @property

@@ -4,12 +4,14 @@ One pass each, no temporary arrays. A missing value is NaN. Ranges are (2, 3, p)
 two largest values of the stream. Side 1 holds values, side 0 their negatives, so that both are borders at the top. A
 value of the stream widens the range from its third row on: the border is the larger of that of the initial batch and
 the third largest value since.
+
+Values are sorted without allocation; the result depends on the values alone, not on the way.
 """
 
 import numpy as np
 
 from evolabel.engine.compile import inner, kernel
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 MAX_VALUE = 1e100  # squares of larger values may overflow
 MARGIN = 0.5  # of the width of a range, beyond which a value is outside
@@ -100,3 +102,35 @@ def first_outside(x: FloatArray, ranges: FloatArray, start: int) -> int:
             if x[j] > high + reach or x[j] < low - reach:
                 return j
     return -1
+
+
+@inner
+def merge_runs(start: int, middle: int, end: int, values: FloatArray, source: IntArray, target: IntArray) -> None:
+    """Merge the sorted runs source[start:middle] and source[middle:end] of indices into `values` to `target`."""
+    i, j = start, middle
+    for place in range(start, end):
+        if j >= end or (i < middle and values[source[i]] <= values[source[j]]):
+            target[place] = source[i]
+            i += 1
+        else:
+            target[place] = source[j]
+            j += 1
+
+
+@inner
+def sort_values(n: int, values: FloatArray, order: IntArray) -> None:
+    """Fill order[0] with the indices that sort the first n `values`; equal ones keep their order.
+
+    order[1] is scratch.
+    """
+    for i in range(n):
+        order[0, i] = i
+    run, source = 1, 0
+    while run < n:
+        for start in range(0, n, 2 * run):
+            merge_runs(start, min(start + run, n), min(start + 2 * run, n), values, order[source], order[1 - source])
+        source = 1 - source
+        run *= 2
+    if source == 1:
+        for i in range(n):
+            order[0, i] = order[1, i]

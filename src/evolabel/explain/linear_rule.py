@@ -9,7 +9,7 @@ import numpy as np
 from evolabel.explain.answer_parts import AnswerParts
 from evolabel.model.protocols import Model
 from evolabel.words.condition_words import driver_words
-from evolabel.words.corrected_names import Corrections, correction_note
+from evolabel.words.names import Corrections, correction_note
 from evolabel.words.sections import Items, Marks, SectionView
 from evolabel.words.text_columns import flag_features, text_features
 

@@ -19,9 +19,8 @@ from evolabel.stages.last_answers.words import LastAnswer
 from evolabel.stages.threshold_rules.path import ThresholdPath
 from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.typing import BoolArray, FloatArray, IntArray
-from evolabel.words.corrected_names import Corrections, correction_note, correction_values
 from evolabel.words.markup import bold, code, escape, page
-from evolabel.words.quoted_names import printed_name
+from evolabel.words.names import Corrections, correction_note, correction_values, printed_name
 from evolabel.words.sections import Style
 from evolabel.words.terms import Vocabulary
 from evolabel.words.text_columns import value_words

@@ -21,9 +21,9 @@ from evolabel.explain.shortening import Decide
 from evolabel.model.label_states import independent_by_label
 from evolabel.model.pipeline import locate
 from evolabel.model.protocols import Model
-from evolabel.stages.rules.label_rates import label_shares
+from evolabel.stages.rules.rule_state import label_shares
 from evolabel.stages.rules.stream_terms import readings, scaled_moments, stream_terms
-from evolabel.stages.scaling.words import shares_on
+from evolabel.stages.scaling.stage import shares_on
 from evolabel.stages.threshold_rules.arrays import LEARNED
 from evolabel.stages.threshold_rules.read_trees import LONG_ENOUGH, TreeReader, tree_reader
 from evolabel.stages.written_rules.words import read_written_rules

@@ -21,8 +21,8 @@ from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.streams.column_kinds import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.condition_words import RuleCondition, condition_words
-from evolabel.words.corrected_names import Corrections, correction_note, correction_values
 from evolabel.words.markup import escape, markdown_text, page
+from evolabel.words.names import Corrections, correction_note, correction_values
 from evolabel.words.sections import Items, Marks, SectionView
 from evolabel.words.text_columns import flag_features, text_features
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from evolabel.core.rows import Batch
 from evolabel.model.protocols import Model
-from evolabel.stages.calibration.loops.calibration import LEAST_SHARE
+from evolabel.stages.calibration.loops import LEAST_SHARE
 from evolabel.typing import FloatArray
 
 

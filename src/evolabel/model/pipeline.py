@@ -15,12 +15,22 @@
 | calibration     | `Calibration`    | makes probabilities of the outputs                             |
 | decisions       | `Decisions`      | makes labels of both                                           |
 
-A stage that is switched off is absent. The first four learn row by row in one compiled loop
-(`model.loops.rows`); the refiners behind them learn pieces of rows from the outputs before each row; the last
-two read final outputs and change none.
+A stage that is switched off is absent. The first four learn row by row in one compiled loop, `learn_rows`, which
+repeats their order, as `answer_few` does; the refiners behind them learn pieces of rows from the outputs before each
+row; the last two read final outputs and change none. Where drift is not followed, `stages.rules.loops.learn` has the
+loop.
 
 A row has two outputs where there is a memory of the last answers: the plain one, by which all stages learn, and the one
 that follows the last answers. `Following` has a calibration and decisions of its own for the latter.
+
+Arguments of the compiled loops, beside those of `stages.rules.loops.answer`:
+
+| symbol | array  | meaning                                                                             |
+|--------|--------|-------------------------------------------------------------------------------------|
+| X      | (n, p) | raw rows                                                                            |
+| read   | (n, p) | receives X with the readings of sensors that moved corrected; not without `members` |
+| f      | (n, K) | receives the outputs                                                                |
+| Z, fast, V |    | scratch: scaled rows, (n, p), outputs of the fast member, (n, K), and V of `answer_rows` |
 """
 
 from collections.abc import Callable, Iterator
@@ -33,25 +43,178 @@ import numpy as np
 from evolabel._utils.interrupts import held
 from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_rows
 from evolabel.core.stage import LearningStage, Stage, StagePart
-from evolabel.engine.compile import direct, direct_by_profile
-from evolabel.model.loops.rows import answer_few, learn_rows
+from evolabel.engine.compile import direct, direct_by_profile, kernel
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.readers import Following
 from evolabel.stages.answered_forest.stage import forest_of
+from evolabel.stages.drift.arrays import BORN, FINAL, NEVER, ROW_PACE, Members
+from evolabel.stages.drift.loops.follow import (
+    answer_members,
+    count_present_row,
+    has_shifted,
+    learn_members,
+    learn_sensors,
+    read_and_scale,
+)
+from evolabel.stages.drift.loops.members import mix_rows
 from evolabel.stages.drift.stage import Drift
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import checked_prototypes, read_only
+from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
+from evolabel.stages.rules.loops.answer import answer_rows
+from evolabel.stages.rules.loops.antecedents import is_novel, nearest, reason_after, rule_memberships, update_winner
+from evolabel.stages.rules.loops.consequents import confidence_of_row, fill_products, learn_consequents, project
 from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_VARIANCES, Moments, VarianceTerms, weights_of_all
+from evolabel.stages.scaling.loops import Knots, scale_rows
+from evolabel.stages.sensors.loops import correct_rows
+from evolabel.stages.threshold_rules.arrays import Thresholds
+from evolabel.stages.threshold_rules.loops.answer import refine_rows
 from evolabel.typing import AnyArray, FloatArray, IntArray
 
 FillFew = Callable[[Any, FloatArray, FloatArray, Moments, FewAnswers], FloatArray]
 """Fills answers to few rows by one call of a compiled loop, as `fill_few` does."""
 
-_answer_few: Any = direct_by_profile(answer_few)
-
 FURTHER: tuple[str, ...] = (
     # A further built-in stage, a class derived from `core.stage.OwnStage`: "evolabel.stages.FOLDER.stage:CLASS",
 )
+
+
+def first_stages(model: Model) -> tuple[Stage, ...]:
+    """Return the stages of `model` up to the outputs of rules and members, in their order."""
+    assert model.scaler is not None
+    return model.sensors, model.scaler, model.trained(), model.drift
+
+
+def refiners(model: Model) -> list[LearningStage]:
+    """Return the stages of `model` that refine these outputs, in their order."""
+    trees: tuple[LearningStage | None, ...] = model.trees, model.first_tree, model.forest
+    found = [*(each for each in trees if each is not None), *model.own_stages]
+    if model.memory is not None:
+        found.append(model.memory)
+    return [*found, model.written] if model.written.is_used else found
+
+
+def last_stages(model: Model) -> tuple[object, ...]:
+    """Return what reads the final outputs of `model`, in their order."""
+    return model.calibration, model.decisions
+
+
+@kernel
+def answer_few(
+    state: State,
+    members: Members | None,
+    thresholds: Thresholds | None,
+    knots: Knots,
+    W: FloatArray,
+    moments: tuple[FloatArray, FloatArray, IntArray],
+    terms: tuple[FloatArray, FloatArray, FloatArray],
+    scratch: tuple[FloatArray, FloatArray, FloatArray],
+    X: FloatArray,
+    read: FloatArray,
+    f: FloatArray,
+    psi: FloatArray,
+    D: FloatArray,
+) -> None:
+    """Fill f, psi and D for few raw rows X, scaled by `knots`, and the `terms` q, s and t unless they are empty.
+
+    `moments` are M, pending_M and n_pending, `scratch` Z, fast and V.
+    """
+    M, pending_M, n_pending = moments
+    q, s, t = terms
+    Z, fast, V = scratch
+    rows = X
+    if members is not None:
+        correct_rows(members.sensors, X, read)
+        rows = read
+    scale_rows(knots, rows, Z)
+    formed = W.shape[0] > 0
+    if members is not None and not formed and members.arrays.clock[BORN] != NEVER:
+        answer_rows(members.fast, Z, W, (M, pending_M, n_pending), (fast, psi, D), (q[:0], s, t), V)
+    answer_rows(state, Z, W, (M, pending_M, n_pending), (f, psi, D), (q, s, t), V)
+    if members is not None:
+        mix_rows(members, rows, fast, formed, f)
+    if thresholds is not None:
+        refine_rows(thresholds, rows, f)
+
+
+@kernel
+def learn_rows(
+    state: State,
+    members: Members,
+    X: FloatArray,
+    Z: FloatArray,
+    read: FloatArray,
+    Y: FloatArray,
+    weights: FloatArray,
+    confidences: FloatArray,
+    antecedent_rate: float,
+    structure: bool,
+    consequents: bool,
+    created_first: bool,
+    out: FloatArray,
+) -> tuple[int, int]:
+    """Learn the rows X by the rules and by the `members` beside them; return how many are done, and why it stopped.
+
+    In a stream Z is filled from X, as sensors may be corrected; `read`, if it has rows, receives the rows with sensors
+    corrected. Only a stream, where `structure` and `consequents` are learned, is watched for drift. CHANGED is returned
+    after a row that has shown a drift, or after which the members have to change. All else is as in
+    `stages.rules.loops.learn.learn_alone`.
+    """
+    rules, settings, work = state.rules, state.settings, state.work
+    given = work.confidence[:0]
+    p = Z.shape[1]
+    for i in range(Z.shape[0]):
+        created = created_first and i == 0
+        weight = weights[i] if weights.shape[0] > 0 else 1.0
+        if confidences.shape[0] > 0:
+            given = confidences[i]
+        if consequents and not created:
+            if structure:
+                read_and_scale(X[i], state, members, Z[i])
+                for j in range(read.shape[1]):
+                    read[i, j] = members.sensors.x[j]
+            else:
+                for j in range(p):
+                    members.sensors.x[j] = X[i, j]
+        share = confidence_of_row(Y[i], given, work.confidence)
+        m = rule_memberships(Z[i], rules, settings, work)
+        if consequents or out.shape[0] > 0:
+            project(Z[i], m, rules, work)
+        if consequents and created:
+            fill_products(m, members.fast.rules, members.fast.work)
+        elif consequents:
+            answer_members(m, state, members)
+            if out.shape[0] > 0:
+                for b in range(out.shape[1]):
+                    out[i, b] = members.F[FINAL, b]
+        labelled = weight > 0.0 and share > 0.0
+        C = rules.counters[RULES]
+        winner = nearest(work.D, C)
+        if structure and not created:
+            if labelled and (winner == 0 or is_novel(work.D[winner], rules.k[winner], C, rules.winner_stats, settings)):
+                return i, NOVEL
+            rules.counters[SEEN] += 1
+            if labelled:
+                pace = members.arrays.time[ROW_PACE]
+                update_winner(winner, work.D[winner], Z[i], weight * share, antecedent_rate, rules, settings, pace)
+        if consequents:
+            count_present_row(members)
+        if consequents and labelled:
+            reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work)
+            raised = learn_members(m, Z[i], Y[i], share, weight, structure, members)
+            trial_ended = learn_sensors(X[i], Y[i], work.confidence, structure, members)
+            if has_shifted(raised, trial_ended, members):
+                reason = CHANGED
+            if reason != DONE:
+                return i + 1, reason
+        if structure:
+            reason = reason_after(rules, settings)
+            if reason != DONE:
+                return i + 1, reason
+    return Z.shape[0], DONE
+
+
+_answer_few: Any = direct_by_profile(answer_few)
 
 
 class FollowedDrift(Drift):
@@ -80,26 +243,6 @@ def start_forest(model: Model) -> None:
     model.answers_are_few = True
     if model.forest is None:
         model.forest = forest_of(model.trees)
-
-
-def first_stages(model: Model) -> tuple[Stage, ...]:
-    """Return the stages of `model` up to the outputs of rules and members, in their order."""
-    assert model.scaler is not None
-    return model.sensors, model.scaler, model.trained(), model.drift
-
-
-def refiners(model: Model) -> list[LearningStage]:
-    """Return the stages of `model` that refine these outputs, in their order."""
-    trees: tuple[LearningStage | None, ...] = model.trees, model.first_tree, model.forest
-    found = [*(each for each in trees if each is not None), *model.own_stages]
-    if model.memory is not None:
-        found.append(model.memory)
-    return [*found, model.written] if model.written.is_used else found
-
-
-def last_stages(model: Model) -> tuple[object, ...]:
-    """Return what reads the final outputs of `model`, in their order."""
-    return model.calibration, model.decisions
 
 
 def answer_stages(model: Model, rows: Rows) -> Rows:
@@ -205,11 +348,24 @@ def drop_first_tree(model: Model) -> None:
         model.first_tree = None
 
 
-def merge_own(model: Model, other: Model, columns: IntArray) -> None:
-    """Add what the own stages of `other` have learned to those of `model`; `columns` has the places of its labels."""
-    for mine, theirs in zip(model.own_stages, other.own_stages, strict=True):
-        with _shielded(model, mine, learning=True):
-            mine.merge(theirs, columns)
+def merge_stages(model: Model, other: Model, labels: IntArray) -> None:
+    """Add to the stages of `model` behind rules and members what those of `other` have learned.
+
+    `labels` has the places of its labels. Without written rules, which take numbers from the rules, and the answered
+    forest, which is made of the merged trees.
+    """
+    for mine, theirs in zip(_merged_alone(model), _merged_alone(other), strict=True):
+        if mine is not None and theirs is not None:
+            with _shielded(model, mine, learning=True):
+                mine.merge(theirs, labels)
+    if other.first_tree is None:
+        model.first_tree = None
+    drop_first_tree(model)
+
+
+def _merged_alone(model: Model) -> tuple[Any, ...]:
+    """Return the stages of `model` that are merged one by one; None in the place of one that is absent."""
+    return model.trees, model.first_tree, *model.own_stages, model.memory, *last_stages(model), model.following
 
 
 def _shielded(model: Model, stage: Stage, *, learning: bool = False) -> AbstractContextManager[None]:

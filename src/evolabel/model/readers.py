@@ -7,7 +7,7 @@ import numpy as np
 from evolabel.core.rows import Batch
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import Decisions
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
 class Following:
@@ -63,8 +63,8 @@ class Following:
         if self.decisions is not None:
             self.decisions.grow_labels(n_labels)
 
-    def add(self, other: "Following", columns: list[int]) -> None:
-        """Add what `other`, of a model trained apart, has learned; `columns` has the places of its labels."""
-        self.calibration.add(other.calibration, columns)
+    def merge(self, other: "Following", labels: IntArray) -> None:
+        """Add what `other`, of a model trained apart, has learned; `labels` has the places of its labels."""
+        self.calibration.merge(other.calibration, labels)
         if self.decisions is not None:
-            self.decisions.add(other.decisions, columns)
+            self.decisions.merge(other.decisions, labels)

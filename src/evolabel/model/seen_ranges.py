@@ -4,8 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from evolabel.core.array_checks import MOST
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import MOST
 from evolabel.typing import FloatArray
 
 

@@ -38,10 +38,8 @@ from evolabel.stages.first_tree.stage import FirstTree, first_tree_of
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import SEEN, Settings
-from evolabel.stages.rules.conditioning import is_sound, is_well_posed
 from evolabel.stages.rules.kind import RuleKind
-from evolabel.stages.rules.label_rates import label_shares
-from evolabel.stages.rules.rule_state import derive_inverses
+from evolabel.stages.rules.rule_state import derive_inverses, is_sound, is_well_posed, label_shares
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments
 from evolabel.stages.scaling.stage import Scaler

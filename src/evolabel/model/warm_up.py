@@ -5,9 +5,9 @@ from typing import Annotated
 
 import numpy as np
 
-from evolabel.core.array_checks import HEAVIEST, check_arrays, check_samples, require
 from evolabel.core.rows import Batch
 from evolabel.core.schema import Schema, array, new_entries, stream_sizes
+from evolabel.core.stored_checks import HEAVIEST, check_arrays, check_samples, require
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules.arrays import SEEN
 from evolabel.stages.rules.stage import RuleBase

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from evolabel._utils.text import one_line
 from evolabel.words.markup import bold, code, escape, markdown_text
-from evolabel.words.quoted_names import printed_name
+from evolabel.words.names import printed_name
 
 Style = Callable[[str], str]
 """How a name or a text is written in one format."""

@@ -7,7 +7,7 @@ from joblib import delayed
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils import optional
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.errors import MissingDependencyError, ParameterError
 from evolabel.paper import PaperGridSearch
 from evolabel.paper.tuning.parallel import run_all

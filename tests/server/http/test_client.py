@@ -11,7 +11,7 @@ pytest.importorskip("httpx")
 import httpx
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.install_command import install_command
+from evolabel._utils.optional import install_command
 from evolabel.active import ActiveLearner
 from evolabel.client import AsyncClient, Client, ConnectionLostError, Retry, ServiceError
 from evolabel.errors import DataError, ModelFileError, ParameterError

@@ -6,7 +6,7 @@ import pytest
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, InternalError
-from evolabel.model.start import first_probabilities
+from evolabel.model.start import batch_phase
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.streams import DriftingStream
 
@@ -87,7 +87,7 @@ def test_arrays_of_other_widths_do_not_reach_a_kernel():
 
 def test_a_label_of_the_rules_starts_from_leave_one_out(monkeypatch):
     seen = {}
-    start = first_probabilities.start_calibration
+    start = batch_phase.start_calibration
 
     def watched(model, batch, left_out):
         start(model, batch, left_out)

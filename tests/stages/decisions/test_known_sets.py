@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.known_sets import NaiveSets
 
-from evolabel.stages.decisions.loops.known_sets import FIRST_SHARE, decide_by_sets, learn_sets
+from evolabel.stages.decisions.loops import FIRST_SHARE, decide_by_sets, learn_sets
 
 NONE, NO_TABLE = np.zeros(0), np.zeros((0, 0))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from naive import thresholds as naive
 
-from evolabel.stages.decisions.loops.thresholds import UNDECIDED, best_cut, count_rows
+from evolabel.stages.decisions.loops import UNDECIDED, best_cut, count_rows
 
 best_cut = callable_kernel(best_cut)
 

@@ -12,7 +12,7 @@ from small_members import small_members
 from small_rule_bases import assert_close
 
 from evolabel.engine.packed_state import pack
-from evolabel.stages.drift.loops import fast as fast_module
+from evolabel.stages.drift.loops import members as fast_module
 from evolabel.stages.rules import fast_sums
 from evolabel.stages.rules.inverses import mirrored
 

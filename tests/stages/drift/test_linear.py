@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import members as naive
 
-from evolabel.stages.drift.loops import linear as linear_module
+from evolabel.stages.drift.loops import members as linear_module
 
 linear = CallableKernels(linear_module)
 

@@ -12,7 +12,7 @@ from small_members import small_members
 
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.arrays import FAST, FINAL, LINEAR, SLOW
-from evolabel.stages.drift.loops import mixer as mixer_module
+from evolabel.stages.drift.loops import members as mixer_module
 
 mixer = CallableKernels(mixer_module)
 

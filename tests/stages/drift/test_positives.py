@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from naive.alarm import NaivePositives
 
 from evolabel.stages.drift.arrays import N_POSITIVES
-from evolabel.stages.drift.loops import positives as positives_module
+from evolabel.stages.drift.loops import alarm as positives_module
 
 positives = CallableKernels(positives_module)
 ALONE, RARE = 1.0, 0.03

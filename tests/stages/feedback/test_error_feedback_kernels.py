@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive import feedback as naive
 
 from evolabel.stages.feedback.arrays import no_recent_errors
-from evolabel.stages.feedback.loops.feedback import (
+from evolabel.stages.feedback.loops import (
     ANSWERS,
     EMPTY,
     ERROR_DECAY,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import feedback as naive
 
-from evolabel.stages.feedback.loops.feedback import MIN_DEVIATIONS, add_evidence, shrinkage, shrunk_slopes
+from evolabel.stages.feedback.loops import MIN_DEVIATIONS, add_evidence, shrinkage, shrunk_slopes
 
 shrunk_slopes, add_evidence, shrinkage = (
     callable_kernel(kernel) for kernel in (shrunk_slopes, add_evidence, shrinkage)

@@ -15,9 +15,8 @@ from evolabel.errors import DataError
 from evolabel.model.pipeline import refiners
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.model.stream_model import StreamModel
-from evolabel.stages.first_tree.arrays import ROWS_ANSWERED, ROWS_LEARNED
-from evolabel.stages.first_tree.file_checks import check_first_tree
-from evolabel.stages.first_tree.stage import MOST_CELLS, FirstTree, first_tree_of, merged_first_tree
+from evolabel.stages.first_tree.arrays import ROWS_ANSWERED, ROWS_LEARNED, check_first_tree
+from evolabel.stages.first_tree.stage import MOST_CELLS, FirstTree, first_tree_of
 
 SEEDS = st.integers(0, 10_000)
 
@@ -184,13 +183,16 @@ def test_a_feature_that_goes_is_asked_about_no_more_and_one_that_comes_is_missin
 def test_of_two_models_the_tree_of_the_one_that_has_learned_rows_is_kept():
     X, _ = stream(30, seed=1)
     taught, empty = learned(60), FirstTree(5, 2)
-    assert merged_first_tree(taught, learned(20), np.arange(2)) is None
-    assert merged_first_tree(taught, empty, np.arange(2)) is taught
-    assert merged_first_tree(None, taught, np.arange(2)) is None
-    placed = merged_first_tree(FirstTree(5, 3), taught, np.array([2, 0]))
+    before = answers(taught, X)
+    taught.merge(empty, np.arange(2))
+    np.testing.assert_array_equal(answers(taught, X), before)
+    placed = FirstTree(5, 3)
+    placed.merge(taught, np.array([2, 0]))
     found = answers(placed, X, 3)
     np.testing.assert_array_equal(found[:, [2, 0]], answers(taught, X))
     np.testing.assert_array_equal(found[:, 1], 0.5)
+    taught.merge(learned(20), np.arange(2))
+    assert taught.is_over
 
 
 def test_merged_classifiers_have_the_tree_of_the_one_that_has_learned():

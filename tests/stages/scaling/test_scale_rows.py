@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from naive import scaling as naive
 
 from evolabel.engine.packed_state import pack
-from evolabel.stages.scaling.loops.scale import Knots, scale_rows
+from evolabel.stages.scaling.loops import Knots, scale_rows
 
 NUMBERS = st.floats(-100.0, 100.0, allow_subnormal=False)
 

@@ -12,7 +12,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain import figures
 from evolabel.stages.sensors.arrays import CORRECTED_AT, FACTOR, NEW_FACTOR, NEW_OFFSET, OFFSET
 from evolabel.stages.threshold_rules.words import ADMITTED_TOO, NOTHING_ELSE
-from evolabel.words.corrected_names import SensorCorrection
+from evolabel.words.names import SensorCorrection
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 

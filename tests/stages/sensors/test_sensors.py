@@ -11,8 +11,9 @@ from small_members import small_members
 
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.arrays import FINAL, ROW_INDEPENDENT, ROWS, SLOW
-from evolabel.stages.drift.loops import views as views_module
-from evolabel.stages.scaling.loops import scale as scaling
+from evolabel.stages.drift.loops import follow as views_module
+from evolabel.stages.scaling import loops as scaling
+from evolabel.stages.sensors import loops as sensors_module
 from evolabel.stages.sensors.arrays import (
     FACTOR,
     INPUTS_MOVED,
@@ -29,7 +30,6 @@ from evolabel.stages.sensors.arrays import (
     STARTED,
     UNSETTLED,
 )
-from evolabel.stages.sensors.loops import watch as sensors_module
 
 sensors, views, scores = (CallableKernels(module) for module in (sensors_module, views_module, scaling))
 

@@ -11,7 +11,7 @@ from small_thresholds import assert_same_tree, random_rows, random_tree, state_o
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.loops.alarm import CALM_COUNT, CALM_MEAN, CALM_ODDS, CALM_VARIANCE, IS_RAISED, SHORT_MEAN
 from evolabel.stages.threshold_rules.arrays import LEARNED, SUM_1, SUM_Y
-from evolabel.stages.threshold_rules.loops import drift as drift_module
+from evolabel.stages.threshold_rules.loops import learn as drift_module
 from evolabel.stages.threshold_rules.loops import learn as learn_module
 
 learn, drift = CallableKernels(learn_module), CallableKernels(drift_module)

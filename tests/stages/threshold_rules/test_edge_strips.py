@@ -8,8 +8,7 @@ from written_trees import PUMP, read, texts, trees
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.stages.threshold_rules.arrays import LEAF, SUM_1, SUM_Y, allocate_thresholds
-from evolabel.stages.threshold_rules.edge_strips import join_strips
-from evolabel.stages.threshold_rules.leaves import leaf_of_rows, read_leaves
+from evolabel.stages.threshold_rules.leaves import join_strips, leaf_of_rows, read_leaves
 from evolabel.stages.threshold_rules.read_trees import read_threshold_rules
 from evolabel.stages.threshold_rules.words import NOTHING_ELSE
 

@@ -11,7 +11,7 @@ from small_thresholds import random_tree, state_of, write_tree
 
 from evolabel.engine.packed_state import pack
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, N_GATE, TREE_WEIGHT
-from evolabel.stages.threshold_rules.loops import gate as gate_module
+from evolabel.stages.threshold_rules.loops import learn as gate_module
 
 gate = CallableKernels(gate_module)
 SEEDS = st.integers(0, 10_000)

@@ -12,7 +12,7 @@ from small_thresholds import random_tree, state_of, write_tree
 from evolabel.engine.packed_state import pack
 from evolabel.stages.threshold_rules.arrays import CODES, LEARNED, MAIN, MAIN_ROWS, N_BINS, RARE, RARE_ROWS
 from evolabel.stages.threshold_rules.loops import ring as ring_module
-from evolabel.stages.threshold_rules.loops import sorting as sorting_module
+from evolabel.stages.threshold_rules.loops import ring as sorting_module
 
 ring, sorting = CallableKernels(ring_module), CallableKernels(sorting_module)
 SEEDS = st.integers(0, 10_000)

@@ -14,8 +14,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.errors import DataError, StateError
 from evolabel.explain import figures
 from evolabel.explain.figures.all_figures import all_figures
-from evolabel.stages.threshold_rules.drawn_tree import drawn_tree
 from evolabel.stages.threshold_rules.figures.edges import aligned_bins
+from evolabel.stages.threshold_rules.figures.label_trees import drawn_tree
 from evolabel.stages.threshold_rules.read_trees import TreeReader
 from evolabel.stages.threshold_rules.words import edge_text, percent
 from evolabel.words.figures.canvas import BLACK, as_svg, figure_of, new_axes

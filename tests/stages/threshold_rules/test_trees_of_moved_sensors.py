@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.stages.sensors.stage import MovedSensor
 from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, allocate_thresholds
-from evolabel.stages.threshold_rules.moved_sensors import correct_ring
+from evolabel.stages.threshold_rules.stage import correct_ring
 
 AT = 2000
 

@@ -14,8 +14,8 @@ from small_thresholds import assert_same_tree, fill_ring, random_rows, random_tr
 
 from evolabel.engine.packed_state import pack
 from evolabel.stages.threshold_rules.arrays import FREE, LEAF, LEARNED, MOST_LEAVES, NODES
+from evolabel.stages.threshold_rules.loops import edges as structure_module
 from evolabel.stages.threshold_rules.loops import ring as ring_module
-from evolabel.stages.threshold_rules.loops import structure as structure_module
 from evolabel.stages.threshold_rules.loops import trial as trial_module
 
 ring, trial, structure = (CallableKernels(module) for module in (ring_module, trial_module, structure_module))

@@ -14,7 +14,7 @@ from evolabel.checks import check_stage
 from evolabel.core.rows import Batch
 from evolabel.engine.compile import direct
 from evolabel.stages.written_rules.arrays import allocate_written
-from evolabel.stages.written_rules.loops.answer import leave_out
+from evolabel.stages.written_rules.loops import leave_out
 from evolabel.stages.written_rules.stage import WrittenRules, own_shares
 
 SEEDS = st.integers(0, 10_000)

@@ -5,7 +5,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.array_checks import (
+from evolabel.core.events import MERGES
+from evolabel.core.rows import misfit
+from evolabel.core.schema import Schema, array, new_entries
+from evolabel.core.stored_checks import (
     check_arrays,
     check_names,
     check_samples,
@@ -16,9 +19,6 @@ from evolabel.core.array_checks import (
     require,
     size_of,
 )
-from evolabel.core.events import MERGES
-from evolabel.core.rows import misfit
-from evolabel.core.schema import Schema, array, new_entries
 from evolabel.model.protocols import Model
 from evolabel.stages.rules.arrays import block_length
 from evolabel.stages.rules.stage import RuleBase

@@ -12,7 +12,7 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.selector import Selector
 from evolabel.active.selection.token_bucket import Allowance, exact_share
-from evolabel.core.array_checks import Expected, require, whole
+from evolabel.core.stored_checks import Expected, require, whole
 from evolabel.errors import ParameterError
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 

@@ -10,8 +10,8 @@ from evolabel.active.loops.selection import best_scores
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.token_bucket import Allowance
-from evolabel.core.array_checks import Expected, check_arrays, require
 from evolabel.core.rows import misfit
+from evolabel.core.stored_checks import Expected, check_arrays, require
 from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from evolabel._utils.text import call_of
 from evolabel._utils.validation import check_number
-from evolabel.core.array_checks import MOST
+from evolabel.core.stored_checks import MOST, StoredFacts
 from evolabel.errors import BudgetError, ParameterError
-from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.typing import FloatArray, IntArray
 
 DEFAULT_BURST = 200  # rows; docs/how-to/active-learning.md shows that this limit costs nothing measurable

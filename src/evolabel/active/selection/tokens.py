@@ -11,7 +11,7 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.selector import NOTHING_ALLOWED, Selector, by_sample
 from evolabel.active.selection.token_bucket import Allowance
-from evolabel.core.array_checks import Expected, floats, whole
+from evolabel.core.stored_checks import Expected, floats, whole
 from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray
 

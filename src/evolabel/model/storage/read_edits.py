@@ -2,15 +2,6 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import (
-    MOST,
-    check_arrays,
-    check_names,
-    part_of,
-    require,
-    size_of,
-    whole,
-)
 from evolabel.core.events import (
     EVENT_KINDS,
     MERGES,
@@ -21,7 +12,16 @@ from evolabel.core.events import (
     Event,
     RuleNames,
 )
-from evolabel.model.storage.fact_checks import StoredFacts
+from evolabel.core.stored_checks import (
+    MOST,
+    StoredFacts,
+    check_arrays,
+    check_names,
+    part_of,
+    require,
+    size_of,
+    whole,
+)
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.rules.arrays import NEXT_IDENTITY, RULES, SEEN, Settings
 from evolabel.stages.rules.file_checks import RuleChecks, check_identities

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from evolabel.core.array_checks import (
+from evolabel.core.events import (
+    RuleNames,
+)
+from evolabel.core.options import Options, option_names
+from evolabel.core.schema import stream_sizes
+from evolabel.core.stored_checks import (
+    StoredFacts,
     check_arrays,
     check_names,
     inside,
@@ -13,17 +19,11 @@ from evolabel.core.array_checks import (
     prefixed,
     require,
 )
-from evolabel.core.events import (
-    RuleNames,
-)
-from evolabel.core.options import Options, option_names
-from evolabel.core.schema import stream_sizes
 from evolabel.errors import DataError
 from evolabel.model.pipeline import start_forest, start_memory
 from evolabel.model.protocols import Model
 from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import SEEN_ARRAYS
-from evolabel.model.storage.fact_checks import StoredFacts
 from evolabel.model.storage.read_edits import (
     CHANGE_ARRAYS,
     read_edits,
@@ -35,14 +35,13 @@ from evolabel.model.storage.read_edits import (
 from evolabel.model.stream_model import StreamModel
 from evolabel.model.warm_up import WARM_UP_ARRAYS, check_warm_up
 from evolabel.stages.feedback.stage import ErrorFeedback
-from evolabel.stages.first_tree.file_checks import check_first_tree
+from evolabel.stages.first_tree.arrays import check_first_tree
 from evolabel.stages.own.stage import check_given
 from evolabel.stages.rules.arrays import NEXT_IDENTITY
 from evolabel.stages.rules.file_checks import check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS
 from evolabel.stages.scaling.stage import restored_scaler
-from evolabel.stages.threshold_rules.stored import fill_trees, trees_to_arrays
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS
 from evolabel.stages.written_rules.edits.journal import Former, current_entries
 from evolabel.typing import Arrays
@@ -93,7 +92,7 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays |= prefixed("sensors", model.sensors.stored()) | prefixed("members", model.drift.stored())
     if model.trees is not None:
-        arrays |= prefixed("thresholds", trees_to_arrays(model.trees))
+        arrays |= prefixed("thresholds", model.trees.stored())
     if model.first_tree is not None:
         arrays |= prefixed("first_tree", model.first_tree.stored())
     if model.forest is not None:
@@ -171,7 +170,7 @@ def model_from_arrays(
     model.trees = model.new_trees()
     if model.trees is not None:
         with inside("thresholds"):
-            fill_trees(model.trees, parts["thresholds"], int(rules.arrays.counters[NEXT_IDENTITY]))
+            model.trees.restore(parts["thresholds"], int(rules.arrays.counters[NEXT_IDENTITY]))
         model.drift.follow([], model.trees.drifting)
     with inside("first_tree"):
         _fill_first_tree(model, parts["first_tree"])

@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple, get_type_hints
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import FINITE
 from evolabel.engine.packed_state import declare
 from evolabel.stages.rules.arrays import N_REASONS, OUTSIDE, RULE_ARRAYS, block_length
 from evolabel.typing import FloatArray, IntArray

@@ -13,8 +13,7 @@ from evolabel.paper.rules.arrays import PAPER_ARRAYS, PaperArrays, paper_sizes, 
 from evolabel.paper.rules.rule_state import PaperRuleState, rotated_shape
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RuleArrays, Settings
 from evolabel.stages.rules.contents import RuleContents
-from evolabel.stages.rules.label_rates import blend
-from evolabel.stages.rules.rule_state import RuleState
+from evolabel.stages.rules.rule_state import RuleState, blend
 from evolabel.typing import FloatArray, IntArray
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import FURTHEST, SHORTFALL, Expected, is_nearly_definite, require
 from evolabel.core.schema import Sizes
+from evolabel.core.stored_checks import FURTHEST, SHORTFALL, Expected, is_nearly_definite, require
 from evolabel.paper.rules.arrays import PAPER_ARRAYS, PaperArrays, PaperSettings, paper_sizes, paper_switches
 from evolabel.paper.rules.loops.iteration import DIVERGED_ABOVE
 from evolabel.stages.rules.arrays import RULE_ARRAYS, Settings

@@ -16,8 +16,7 @@ from evolabel.paper.rules.row_loops import PaperRowLoops
 from evolabel.paper.rules.shapes import RotatedShape
 from evolabel.stages.rules.arrays import RuleArrays, Settings
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.rule_state import LabelMoments, RuleState
-from evolabel.stages.rules.shapes import RuleShape
+from evolabel.stages.rules.rule_state import LabelMoments, RuleShape, RuleState
 from evolabel.typing import Arrays, BoolArray, FloatArray
 
 _distance_rows, _bounds = direct(paper_distance_rows), direct(paper_bounds)

@@ -6,7 +6,7 @@ from scipy.linalg import cholesky, solve_triangular
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.paper.rules.loops.rotated import degrees
 from evolabel.stages.rules.arrays import RuleArrays, Settings
-from evolabel.stages.rules.shapes import RuleShape
+from evolabel.stages.rules.rule_state import RuleShape
 from evolabel.typing import FloatArray, IntArray
 
 _MIN_EIGENVALUE = 1e-9  # keeps the factor of a singular covariance defined

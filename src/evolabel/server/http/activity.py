@@ -9,8 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import Engine
 
-from evolabel._utils.export_columns import ANSWER_COLUMNS
-from evolabel._utils.table_lines import csv_lines, json_lines
+from evolabel._utils.table_lines import ANSWER_COLUMNS, csv_lines, json_lines
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_bytes
 from evolabel.server.http.access import Entered, Entrant, access_of, now_us, read

@@ -21,8 +21,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import FINITE
 from evolabel.engine.packed_state import declare
 from evolabel.stages.threshold_rules.arrays import CODES, MAIN_ROWS, RARE_ROWS, CodeArray
 from evolabel.typing import FloatArray, IntArray

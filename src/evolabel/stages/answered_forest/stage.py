@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays
 from evolabel.core.events import EventLog
 from evolabel.core.rows import Batch, Rows, check_batch, check_rows
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.core.stage import Answering
+from evolabel.core.stored_checks import check_arrays
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.errors import DataError

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.array_checks import check_arrays, is_nearly_definite, require
 from evolabel.core.rows import Batch, is_ready, misfit
-from evolabel.core.schema import new_entries
+from evolabel.core.schema import new_entries, places_of
+from evolabel.core.stored_checks import check_arrays, is_nearly_definite, require
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
 from evolabel.stages.calibration.arrays import (
@@ -26,14 +26,14 @@ from evolabel.stages.calibration.arrays import (
     first_maps,
     with_scratch_rows,
 )
-from evolabel.stages.calibration.loops.calibration import (
+from evolabel.stages.calibration.loops import (
     LARGEST_FACTOR,
     LEAST_FACTOR,
     learn_calibration,
     limit_rows,
     probability_rows,
 )
-from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 DEFAULT_COVERAGE = 0.9  # of prediction sets
 
@@ -173,16 +173,15 @@ class Calibration:
         self.n_labels = n_labels
         self._kept = None
 
-    def add(self, other: "Calibration", columns: list[int]) -> None:
-        """Add what `other`, of a model trained apart, has learned; `columns` has the places of its labels among these.
+    def merge(self, other: "Calibration", labels: IntArray) -> None:
+        """Add what `other`, of a model trained apart, has learned; `labels` has the places of its labels among these.
 
         Curvatures and counts add up exactly. Maps are means of both by their curvatures, which is exact where a map is
         linear in its coefficients; errors alpha are means by the counts.
         """
         a, b, (theta, A, D) = self.arrays, other.arrays, first_maps(self.exclusive)
         if not self.exclusive:
-            source = np.full(self.n_labels, -1)
-            source[columns] = np.arange(len(columns))
+            source = places_of(labels, self.n_labels)
             b = CALIBRATION_ARRAYS.rearranged(b, {"own": source, "score": source})
         both_A, both_D = a.A + b.A - A, a.D + b.D - D
         shared = np.linalg.solve(both_A, a.A @ a.theta + b.A @ b.theta - A @ theta)

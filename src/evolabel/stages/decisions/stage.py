@@ -10,17 +10,42 @@
 | accuracy            | weights        | probabilities and weights, by names that only a classifier has (None)         |
 
 Of classes the one with the largest output is predicted, unless they are weighted.
+
+Labels and classes have weights where it is asked for: a label is predicted where weight * p >= 1 - p, because the
+expected cost of a miss, which costs the weight, is then at least that of a false alarm, which costs 1. Of classes the
+one with the largest weight * p is.
 """
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from evolabel.core.options import Options
-from evolabel.core.rows import Batch
+from evolabel.core.rows import Batch, check_outputs, misfit
+from evolabel.core.schema import new_entries
+from evolabel.engine.compile import direct
 from evolabel.stages.calibration.stage import Calibration
-from evolabel.stages.decisions.class_weights import BalancedDecisions
-from evolabel.stages.decisions.known_sets import KnownSets
-from evolabel.stages.decisions.thresholds import OutputCounts
-from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.stages.decisions.arrays import (
+    KNOWN_SETS,
+    LABEL_COUNTS,
+    OUTPUT_COUNTS,
+    KnownSetArrays,
+    LabelCountArrays,
+    OutputCountArrays,
+    check_counts,
+    check_sets,
+)
+from evolabel.stages.decisions.loops import (
+    APART,
+    FIRST_SHARE,
+    MOST_SETS,
+    TOTAL,
+    WON,
+    count_rows,
+    decide_by_sets,
+    learn_sets,
+)
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 
 class Decisions(Protocol):
@@ -51,8 +76,8 @@ class Decisions(Protocol):
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels`."""
 
-    def add(self, other: Any, columns: list[int]) -> None:
-        """Add what `other`, of a model trained apart, has learned; `columns` has the places of its labels."""
+    def merge(self, other: Any, labels: IntArray) -> None:
+        """Add what `other`, of a model trained apart, has learned; `labels` has the places of its labels."""
 
     def arrays(self) -> Arrays:
         """Return all that was learned, by name."""
@@ -73,3 +98,267 @@ def new_decisions(n_labels: int, options: Options, *, exclusive: bool) -> Decisi
     if options.optimise == "subset_accuracy":
         return KnownSets(n_labels, options.threshold)
     return OutputCounts(n_labels, shared=options.optimise == "micro_f1")
+
+
+class OutputCounts(OutputCountArrays):
+    """Counts of outputs and of labels that were 1 then, in bins; by label, or for all labels together.
+
+    Parameters
+    ----------
+    n_labels : int
+    shared : bool
+        One threshold for all labels (micro-F1) instead of one for each (macro-F1).
+    """
+
+    by_sets = False  # each label is decided by itself
+
+    def __init__(self, n_labels: int, *, shared: bool) -> None:
+        self.n_labels = n_labels
+        self.shared = shared
+        vars(self).update(OUTPUT_COUNTS.new({"threshold": 1 if shared else n_labels}))
+
+    def decide(self, outputs: FloatArray, calibration: Calibration) -> BoolArray:
+        """Return which `outputs`, (n, K), reach the thresholds; `calibration` is not needed."""
+        return np.asarray(outputs >= self.thresholds(calibration))
+
+    def thresholds(self, calibration: Calibration) -> FloatArray:
+        """Return the threshold of each label as of now, 0.5 if it was never counted; `calibration` is not needed."""
+        unknown = np.full((1, self.n_labels), np.nan)
+        return np.asarray(self._count(Batch(unknown, unknown, outputs=unknown), np.empty((1, self.n_labels)))[0])
+
+    def start(self, batch: Batch, left_out: Batch) -> None:
+        """Count the outputs of the initial `batch`; `left_out` is not needed."""
+        self.update(batch)
+
+    def update(self, batch: Batch) -> None:
+        """Count the outputs of `batch`, made before learning; decisions, if given, receive those before each row."""
+        found = self._count(batch, np.empty(batch.decisions.shape))
+        if len(found):
+            batch.decisions[:] = batch.outputs >= found
+
+    def _count(self, batch: Batch, thresholds: FloatArray) -> FloatArray:
+        """Count the outputs of `batch`, and return `thresholds`, which receive those before each row if not empty."""
+        check_outputs(batch, self.n_labels)
+        if len(self.seen) not in (1, self.n_labels):
+            raise misfit({"seen": self.seen}, f"{self.n_labels} labels")
+        weights, confidences = batch.weights, batch.confidences
+        if self.n_labels:
+            count_rows(batch.outputs, batch.Y, weights, confidences, self.seen, self.on, thresholds)
+        return thresholds
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels without counts, up to `n_labels`."""
+        if not self.shared:
+            source = new_entries(self.n_labels, n_labels)
+            vars(self).update(OUTPUT_COUNTS.moved(self, {"threshold": source}))
+        self.n_labels = n_labels
+
+    def merge(self, other: "OutputCounts", labels: IntArray) -> None:
+        """Add the counts of `other`, of a model trained apart; `labels` has the places of its labels among these."""
+        places = np.zeros(1, np.int64) if self.shared else labels
+        self.seen[places] += other.seen
+        self.on[places] += other.on
+
+    def arrays(self) -> Arrays:
+        """Return the counts."""
+        return OUTPUT_COUNTS.arrays_of(self)
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the counts to copies of `arrays`; DataError if they do not fit."""
+        vars(self).update(
+            OUTPUT_COUNTS.copies(check_counts(arrays, OUTPUT_COUNTS.expected({"threshold": len(self.seen)})))
+        )
+
+
+_HALVINGS = 60  # of an interval of outputs: to the last bit
+
+
+def decide_weighted(P: FloatArray, weights: FloatArray, *, exclusive: bool) -> BoolArray:
+    """Return which labels are on by probabilities `P`, (n, K), and `weights`, (K,) or (n, K); of classes one is."""
+    if not exclusive:
+        return np.asarray(weights * P >= 1.0 - P)
+    return np.asarray((weights * P).argmax(axis=1)[:, None] == np.arange(P.shape[1]))
+
+
+def weighted_thresholds(weights: FloatArray, calibration: Calibration) -> FloatArray:
+    """Return the least output of each label that is on by its weight in `weights` and its map in `calibration`.
+
+    It is found by halving. -inf where all outputs are on, infinity where none is. Classes have no thresholds: 0.5.
+    """
+    if calibration.exclusive:
+        return np.full(len(weights), 0.5)
+
+    def are_on(outputs: FloatArray) -> BoolArray:
+        return decide_weighted(calibration.probabilities(outputs), weights, exclusive=False)
+
+    off, on = np.zeros((1, len(weights))), np.ones((1, len(weights)))  # maps are constant below 0 and above 1
+    always, never = are_on(off), ~are_on(on)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (off + on)
+        found = are_on(middle)
+        on, off = np.where(found, middle, on), np.where(found, off, middle)
+    return np.asarray(np.where(always, -np.inf, np.where(never, np.inf, on))[0])
+
+
+class BalancedDecisions(LabelCountArrays):
+    """Decisions with weights from the shares so far: a label is predicted where p is at least its share.
+
+    That has the best balanced accuracy (mean recall of on and off) if probabilities are right. A class weighs one over
+    its share. A label that was always or never on weighs 1.
+
+    Parameters
+    ----------
+    n_labels : int
+    exclusive : bool
+        Whether the labels are classes, of which one is true.
+    """
+
+    by_sets = False  # each label is decided by itself
+
+    def __init__(self, n_labels: int, *, exclusive: bool) -> None:
+        self.n_labels = n_labels
+        self.exclusive = exclusive
+        vars(self).update(LABEL_COUNTS.new({"label": n_labels}))
+
+    def decide(self, outputs: FloatArray, calibration: Calibration) -> BoolArray:
+        """Return which labels are on, (n, K), by the probabilities of `outputs` by `calibration`."""
+        weights = self._weights(self.seen, self.on)
+        return decide_weighted(calibration.probabilities(outputs), weights, exclusive=self.exclusive)
+
+    def thresholds(self, calibration: Calibration) -> FloatArray:
+        """Return the least output of each label that is decided as on by `calibration` (`weighted_thresholds`)."""
+        return weighted_thresholds(self._weights(self.seen, self.on), calibration)
+
+    def start(self, batch: Batch, left_out: Batch) -> None:
+        """Count the labels of the initial `batch`; `left_out` is not needed."""
+        self.update(batch)
+
+    def update(self, batch: Batch) -> None:
+        """Count the labels of `batch`; its decisions, if given, receive those before each row.
+
+        Counts are added row by row, so that the bits do not depend on how a stream is cut into batches.
+        """
+        check_outputs(batch, self.n_labels)
+        weights = np.where(np.isnan(batch.Y), 0.0, batch.confidences if len(batch.confidences) else 1.0)
+        if len(batch.weights):
+            weights = weights * batch.weights[:, None]
+        seen = np.add.accumulate(np.vstack([self.seen, weights]))
+        on = np.add.accumulate(np.vstack([self.on, weights * np.nan_to_num(batch.Y)]))
+        if len(batch.decisions):
+            before = self._weights(seen[:-1], on[:-1])
+            batch.decisions[:] = decide_weighted(batch.probabilities, before, exclusive=self.exclusive)
+        self.seen, self.on = seen[-1].copy(), on[-1].copy()
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels` without samples; samples so far are known not to be of a new class."""
+        rows = self.seen.max(initial=0.0)
+        vars(self).update(LABEL_COUNTS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))
+        if self.exclusive:
+            self.seen[self.n_labels :] = rows
+        self.n_labels = n_labels
+
+    def merge(self, other: "BalancedDecisions", labels: IntArray) -> None:
+        """Add the counts of `other`, of a model trained apart; `labels` has the places of its labels among these."""
+        own = np.zeros(self.n_labels) if not self.exclusive else np.full(self.n_labels, other.seen.max(initial=0.0))
+        own[labels] = other.seen
+        self.seen += own
+        self.on[labels] += other.on
+
+    def arrays(self) -> Arrays:
+        """Return the counts."""
+        return LABEL_COUNTS.arrays_of(self)
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the counts to copies of `arrays`; DataError if they do not fit."""
+        vars(self).update(LABEL_COUNTS.copies(check_counts(arrays, LABEL_COUNTS.expected({"label": self.n_labels}))))
+
+    def _weights(self, seen: FloatArray, on: FloatArray) -> FloatArray:
+        """The weights after `seen` and `on`, (K,) or (n, K); 1 for a label that was always or never on."""
+        both = (on > 0.0) & (on < seen)
+        return np.divide(seen if self.exclusive else seen - on, on, out=np.ones(on.shape), where=both)
+
+
+_decide_by_sets, _learn_sets = direct(decide_by_sets), direct(learn_sets)
+
+
+class KnownSets(KnownSetArrays):
+    """Label sets that occurred, with counts of rows, and how often they were right where plain decisions were not.
+
+    Parameters
+    ----------
+    n_labels : int
+    threshold : float
+        Where plain decisions cut outputs.
+    """
+
+    def __init__(self, n_labels: int, threshold: float) -> None:
+        self.n_labels = n_labels
+        self.threshold = float(threshold)
+        vars(self).update(KNOWN_SETS.new({"set": MOST_SETS, "label": n_labels}))
+
+    @property
+    def by_sets(self) -> bool:
+        """Whether sets have been right in more rows than plain decisions, beyond chance: they then decide."""
+        return bool(self.outcomes[WON] > np.sqrt(self.outcomes[APART]))
+
+    def decide(self, outputs: FloatArray, calibration: Calibration) -> BoolArray:
+        """Return the labels of the most likely set for `outputs`, (n, K), or those of plain decisions."""
+        F = np.ascontiguousarray(outputs)
+        P, D = calibration.probabilities(F), np.empty(F.shape)
+        check_outputs(Batch(F, F, outputs=F, probabilities=P), self.n_labels)
+        _decide_by_sets(F, P, self.threshold, *self._state(), D)
+        return np.asarray(D > 0.0)
+
+    def thresholds(self, calibration: Calibration) -> FloatArray:
+        """Return the threshold of plain decisions for every label; `calibration` is not needed."""
+        return np.full(self.n_labels, self.threshold)
+
+    def start(self, batch: Batch, left_out: Batch) -> None:
+        """Learn the rows of `left_out`, of the initial `batch`."""
+        self.update(left_out)
+
+    def update(self, batch: Batch) -> None:
+        """Learn the label sets of `batch`; its decisions, if given, receive those before each row."""
+        check_outputs(batch, self.n_labels)
+        F, P, Y = batch.outputs, batch.probabilities, batch.Y
+        _learn_sets(F, P, Y, batch.weights, batch.confidences, self.threshold, *self._state(), batch.decisions)
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels, up to `n_labels`, that no set has."""
+        vars(self).update(KNOWN_SETS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))
+        self.n_labels = n_labels
+
+    def merge(self, other: "KnownSets", labels: IntArray) -> None:
+        """Add the counts of `other`; `labels` has the places of its labels. The sets with most rows are kept."""
+        found: dict[tuple[int, ...], float] = {}
+        for each, places in ((self, list(range(self.n_labels))), (other, labels.tolist())):
+            for row, n in zip(*each.kept(), strict=True):
+                key = tuple(sorted(places[k] for k in np.flatnonzero(row)))
+                found[key] = found.get(key, 0.0) + float(n)
+        kept = sorted(found, key=lambda key: -found[key])[:MOST_SETS]
+        self.sets, self.counts = np.zeros_like(self.sets), np.zeros(MOST_SETS)
+        for place, key in enumerate(kept):
+            self.sets[place, list(key)] = True
+            self.counts[place] = found[key]
+        self.on[labels] += other.on - FIRST_SHARE
+        self.outcomes += other.outcomes
+        self.outcomes[TOTAL] -= 1.0
+
+    def kept(self) -> tuple[BoolArray, FloatArray]:
+        """Return the sets that are kept, (m, K), and their counts."""
+        used = int(np.count_nonzero(self.counts))
+        return self.sets[:used], self.counts[:used]
+
+    def arrays(self) -> Arrays:
+        """Return the sets kept with their counts, counts of labels, and the outcomes of rows won and lost."""
+        return KNOWN_SETS.moved(self, {"set": np.arange(np.count_nonzero(self.counts))})
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set sets, counts and outcomes to copies of `arrays`; DataError if they do not fit."""
+        stored = KnownSetArrays()
+        vars(stored).update(KNOWN_SETS.copies(check_sets(arrays, self.n_labels)))
+        vars(self).update(KNOWN_SETS.moved(stored, {"set": new_entries(len(stored.counts), MOST_SETS)}))
+
+    def _state(self) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Sets, counts, counts of labels, outcomes and a scratch array, as loops take them."""
+        return self.sets, self.counts, self.on, self.outcomes, np.empty(self.n_labels)

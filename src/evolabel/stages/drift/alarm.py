@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 
 from evolabel._utils.validation import check_number, whole_number
-from evolabel.core.array_checks import MOST, Expected, check_arrays, floats, require, size_of, whole
+from evolabel.core.stored_checks import MOST, Expected, check_arrays, floats, require, size_of, whole
 from evolabel.engine.compile import direct
 from evolabel.errors import DataError
 from evolabel.stages.drift.arrays import N_ALARM

@@ -21,26 +21,26 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import HEAVIEST, MOST, MOST_SQUARED
 from evolabel.core.pace import PERSISTENCE
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import HEAVIEST, MOST, MOST_SQUARED
 from evolabel.engine.packed_state import declare
 from evolabel.stages.rules.arrays import State, allocate, example_settings, workspace
-from evolabel.stages.scaling.loops.scale import Knots
+from evolabel.stages.scaling.loops import Knots
 from evolabel.stages.sensors.arrays import SensorState, allocate_sensors, sensor_state
 from evolabel.typing import FloatArray, IntArray
 
 SLOW, FAST, LINEAR, FINAL = 0, 1, 2, 3  # the members and their mixture, as in F
 N_MEMBERS = 3
 N_ALARM = 10  # numbers of one alarm (`stages.drift.loops.alarm`)
-N_POSITIVES = 8  # numbers of one alarm on positives (`stages.drift.loops.positives`)
+N_POSITIVES = 8  # numbers of one alarm on positives (`stages.drift.loops.alarm`)
 
 # Index of `clock`: rows of the stream so far; time at which the fast member began, was last cut, and at which the slow
 # one was last renewed (or the fast one began); time from which on the slow member remembers the stream.
 ROWS, BORN, CUT, RENEWED, SLOW_START = 0, 1, 2, 3, 4
 NEVER = -1
 
-# Index of `time`: rows of the stream minus the time that has passed with them (`core.loops.pace`); time that passes
+# Index of `time`: rows of the stream minus the time that has passed with them (`core.pace`); time that passes
 # with a row, and independent answers that it counts for, by the last answered row.
 LAG, ROW_PACE, ROW_INDEPENDENT = 0, 1, 2
 

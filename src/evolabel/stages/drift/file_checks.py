@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, require
 from evolabel.core.pace import check_persistence
 from evolabel.core.schema import stream_sizes
+from evolabel.core.stored_checks import check_arrays, require
 from evolabel.stages.drift.arrays import (
     BORN,
     CALM,
@@ -19,8 +19,17 @@ from evolabel.stages.drift.arrays import (
     ROWS_COMPARED,
     SLOW_START,
 )
-from evolabel.stages.drift.loops import positives
-from evolabel.stages.drift.loops.alarm import MOST_ODDS
+from evolabel.stages.drift.loops.alarm import (
+    IS_LOST,
+    LOST_AT,
+    MOST_ODDS,
+    N_USUAL,
+    RECENT_LOSS,
+    RUN_PART,
+    USUAL_LOSS,
+    USUAL_MEMORY,
+    USUAL_ODDS,
+)
 from evolabel.typing import Arrays, FloatArray
 
 
@@ -47,8 +56,8 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
 
 def check_positives(alarms: FloatArray, now: int) -> None:
     """Raise DataError unless the `alarms` on positives, whose values are in range, are possible at the row `now`."""
-    shares = alarms[..., [positives.RECENT_LOSS, positives.USUAL_LOSS, positives.RUN_PART, positives.IS_LOST]]
+    shares = alarms[..., [RECENT_LOSS, USUAL_LOSS, RUN_PART, IS_LOST]]
     require(shares <= 1.0, "positives", "mean errors, part of an answer and a flag up to 1")
-    require(alarms[..., positives.USUAL_ODDS] <= MOST_ODDS, "positives", f"mean odds up to {MOST_ODDS:g}")
-    require(alarms[..., positives.N_USUAL] <= positives.USUAL_MEMORY, "positives", "counts within their memory")
-    require(alarms[..., positives.LOST_AT] <= now, "positives", "alarms of the past")
+    require(alarms[..., USUAL_ODDS] <= MOST_ODDS, "positives", f"mean odds up to {MOST_ODDS:g}")
+    require(alarms[..., N_USUAL] <= USUAL_MEMORY, "positives", "counts within their memory")
+    require(alarms[..., LOST_AT] <= now, "positives", "alarms of the past")

@@ -43,19 +43,15 @@ from evolabel.stages.drift.arrays import (
     allocate_members,
     with_scratch,
 )
-from evolabel.stages.drift.excuse import excuse
 from evolabel.stages.drift.file_checks import check_members
-from evolabel.stages.drift.loops import positives
-from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_RAISED, SHORT_MEAN
+from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_LOST, IS_RAISED, SHORT_MEAN, excuse
 from evolabel.stages.drift.loops.follow import reversal_limit
-from evolabel.stages.drift.loops.mixer import current_weights, mix_rows, standard_rows
+from evolabel.stages.drift.loops.members import current_weights, mix_rows, standard_rows
 from evolabel.stages.drift.merge_members import merged_members
 from evolabel.stages.rules import fast_sums, slots
 from evolabel.stages.rules.arrays import BLOCKS, RuleArrays, Settings, State
-from evolabel.stages.rules.beside import Beside
-from evolabel.stages.rules.label_rates import set_rate
-from evolabel.stages.rules.rule_state import RuleState
-from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.rule_state import RuleState, set_rate
+from evolabel.stages.rules.stage import Beside, RuleBase
 from evolabel.stages.rules.weights import answers
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.sensors.arrays import UNSETTLED
@@ -534,7 +530,7 @@ class Drift(NoDrift, Beside):
         """Reset the alarms that are not raised."""
         calm = self.arrays.alarms[..., IS_RAISED] == 0.0
         self.arrays.alarms[calm] = 0.0
-        self.arrays.positives[self.arrays.positives[:, positives.IS_LOST] == 0.0] = 0.0
+        self.arrays.positives[self.arrays.positives[:, IS_LOST] == 0.0] = 0.0
         self.arrays.reversal[:N_REVERSED, calm[1]] = 0.0
 
     # ------------------------------------------------------------------ changes of the rules and their widths

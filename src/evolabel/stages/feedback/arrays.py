@@ -4,9 +4,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import MOST
 from evolabel.core.schema import Schema, array, stream_sizes
-from evolabel.stages.feedback.loops.feedback import EMPTY, N_RECENT
+from evolabel.core.stored_checks import MOST
+from evolabel.stages.feedback.loops import EMPTY, N_RECENT
 from evolabel.typing import FloatArray, IntArray
 
 

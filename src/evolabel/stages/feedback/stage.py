@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, check_evidence, require, size_of
 from evolabel.core.rows import Batch, check_batch, check_rows, misfit
 from evolabel.core.schema import new_entries, stream_sizes
+from evolabel.core.stored_checks import check_arrays, check_evidence, require, size_of
 from evolabel.engine.compile import direct
 from evolabel.stages.feedback.arrays import (
     INITIAL_ERRORS,
@@ -22,7 +22,7 @@ from evolabel.stages.feedback.arrays import (
     RecentErrors,
     no_recent_errors,
 )
-from evolabel.stages.feedback.loops.feedback import EMPTY, N_RECENT, REPEAT, SHRINK, follow_errors, shift_rows
+from evolabel.stages.feedback.loops import EMPTY, N_RECENT, REPEAT, SHRINK, follow_errors, shift_rows
 from evolabel.typing import Arrays, FloatArray, IntArray
 
 _follow_errors, _shift_rows = direct(follow_errors), direct(shift_rows)
@@ -55,7 +55,7 @@ class ErrorFeedback(InitialErrors):
     n_initial_positive : array (n_labels,), optional
         Those of them that were 1.
     evidence : array (2, 5, n_labels or fewer), optional
-        Sums of both regressions at the start, see `stages.feedback.loops.feedback`; without them there is no evidence.
+        Sums of both regressions at the start, see `stages.feedback.loops`; without them there is no evidence.
     """
 
     def __init__(

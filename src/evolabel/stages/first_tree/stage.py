@@ -24,7 +24,7 @@ from evolabel.stages.first_tree.arrays import (
     allocate_first_rows,
     with_tree,
 )
-from evolabel.stages.first_tree.loops.learn import answer_first_rows, fit_again, learn_first_rows, weight_of_tree
+from evolabel.stages.first_tree.loops import answer_first_rows, fit_again, learn_first_rows, weight_of_tree
 from evolabel.typing import Arrays, IntArray
 
 MOST_CELLS = 5_000  # features times labels, beyond which fitting would take longer than learning
@@ -93,9 +93,9 @@ class FirstTree(Answering):
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels`; rows so far are not annotated with them, or known not to be of new classes."""
-        self.take(self._with_labels(np.arange(self.arrays.Y.shape[1]), n_labels))
+        self.take(self.with_labels(np.arange(self.arrays.Y.shape[1]), n_labels))
 
-    def _with_labels(self, places: IntArray, n_labels: int) -> FirstRows:
+    def with_labels(self, places: IntArray, n_labels: int) -> FirstRows:
         """Return the arrays for `n_labels` labels; those of now stand in these `places`."""
         arrays = FIRST_TREE_ARRAYS.rearranged(self.arrays, {"label": places_of(places, n_labels)})
         if self.exclusive:
@@ -108,11 +108,16 @@ class FirstTree(Answering):
         sources = of_features(kept, self.arrays.X.shape[1], n_features)
         self.take(FIRST_TREE_ARRAYS.rearranged(self.arrays, sources))
 
-    def placed(self, places: IntArray, n_labels: int) -> "FirstTree":
-        """Return a copy with `n_labels` labels; its own ones stand in these `places`."""
-        copied = FirstTree(self.arrays.X.shape[1], n_labels, exclusive=self.exclusive)
-        copied.take(self._with_labels(places, n_labels))
-        return copied
+    def merge(self, other: "FirstTree", labels: IntArray) -> None:
+        """Take over the tree of `other` if this one has learned no row; if both have, the tree is over.
+
+        `labels` has the places of its labels among these.
+        """
+        if other.arrays.clock[ROWS_LEARNED]:
+            if self.arrays.clock[ROWS_LEARNED]:
+                self.arrays.clock[ROWS_LEARNED] = ROWS_ANSWERED
+            else:
+                self.take(other.with_labels(labels, self.arrays.Y.shape[1]))
 
     # ------------------------------------------------------------------ files, copies
 
@@ -143,15 +148,3 @@ def first_tree_of(n_features: int, n_labels: int, *, exclusive: bool) -> FirstTr
     if n_features * n_labels > MOST_CELLS:
         return None
     return FirstTree(n_features, n_labels, exclusive=exclusive)
-
-
-def merged_first_tree(mine: FirstTree | None, theirs: FirstTree | None, places: IntArray) -> FirstTree | None:
-    """Return the first tree of two models together: that of one of them if the other has learned no row, else None.
-
-    `places` are those of the labels of `theirs` among the labels of `mine`.
-    """
-    if mine is None or theirs is None:
-        return None
-    if not theirs.arrays.clock[ROWS_LEARNED]:
-        return mine
-    return None if mine.arrays.clock[ROWS_LEARNED] else theirs.placed(places, mine.arrays.Y.shape[1])

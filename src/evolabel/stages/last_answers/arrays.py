@@ -7,8 +7,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import HEAVIEST, MOST, MOST_SQUARED
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import HEAVIEST, MOST, MOST_SQUARED
 from evolabel.engine.packed_state import declare
 from evolabel.stages.drift.arrays import LOSS_MEMORY
 from evolabel.typing import FloatArray, IntArray

@@ -2,6 +2,9 @@
 
 Only rows that are said to follow the last learned row are answered by it (`Rows.follows`, `Rows.followed`). All other
 outputs, and what other stages learn, are as without it.
+
+When models are merged, what answers have meant is averaged by the answers that each side has seen; counts add up, and
+fade where they are more than one stream keeps. The answers of the last rows, and their numbers, are those of the first.
 """
 
 from collections.abc import Iterator
@@ -10,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from evolabel.core.array_checks import check_arrays, require
 from evolabel.core.events import EventLog
 from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_batch, check_rows
 from evolabel.core.schema import new_entries, of_features, places_of, stream_sizes
 from evolabel.core.stage import MANY, Answering
+from evolabel.core.stored_checks import check_arrays, require
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
+from evolabel.stages.drift.arrays import LOSS_MEMORY, SCORE_MEMORY
+from evolabel.stages.drift.merge_members import pooled_moments, pooled_weights
 from evolabel.stages.last_answers.arrays import (
+    ANSWERS_KEPT,
     COUNT,
     LAST_ANSWER_ARRAYS,
     NOT_KEPT,
@@ -27,10 +33,8 @@ from evolabel.stages.last_answers.arrays import (
     allocate_last_answers,
     with_scratch_labels,
 )
-from evolabel.stages.last_answers.loops.answer import ENOUGH, answer_after
-from evolabel.stages.last_answers.loops.learn import learn_last_answers
-from evolabel.stages.last_answers.merging import merged_last_answers
-from evolabel.typing import Arrays, IntArray
+from evolabel.stages.last_answers.loops import ENOUGH, answer_after, learn_last_answers
+from evolabel.typing import Arrays, FloatArray, IntArray
 
 _NO_LABELS = np.zeros(0)
 
@@ -164,3 +168,42 @@ def _check_stored(arrays: Arrays, n_features: int, n_labels: int) -> None:
     for name in ("counts", "shared_counts"):
         counts = arrays[name]
         require(counts[..., POSITIVES] <= counts[..., COUNT], name, "no more positives than answers")
+
+
+def merged_last_answers(a: LastAnswerArrays, b: LastAnswerArrays) -> LastAnswerArrays:
+    """Return `a` with what both have learned; labels and features are in the same order in `b`."""
+    mean, variance = pooled_moments(a, b)
+    quick, of_age = _share(a.n_losses, b.n_losses), _share(a.n_evidence, b.n_evidence)
+    by_label = of_age.T[:, :, None]
+    shared = _share(a.n_evidence.sum(axis=1), b.n_evidence.sum(axis=1))[:, None]
+    return a._replace(
+        W=pooled_weights(a, b),
+        mean=mean,
+        variance=variance,
+        n_read=np.minimum(a.n_read + b.n_read, SCORE_MEMORY),
+        quick_losses=_between(a.quick_losses, b.quick_losses, quick),
+        n_losses=np.minimum(a.n_losses + b.n_losses, LOSS_MEMORY),
+        evidence=_between(a.evidence, b.evidence, by_label),
+        shared_evidence=_between(a.shared_evidence, b.shared_evidence, shared),
+        slopes=_between(a.slopes, b.slopes, by_label),
+        counts=_added(a.counts, b.counts, ANSWERS_KEPT),
+        shared_counts=_added(a.shared_counts, b.shared_counts, ANSWERS_KEPT * len(a.W)),
+        losses=_between(a.losses, b.losses, of_age[:, None, :]),
+        n_evidence=np.minimum(a.n_evidence + b.n_evidence, LOSS_MEMORY),
+    )
+
+
+def _share(mine: FloatArray, theirs: FloatArray) -> FloatArray:
+    """Return the share of `theirs` in both; 0 where both are 0."""
+    return np.divide(theirs, mine + theirs, out=np.zeros(theirs.shape), where=mine + theirs > 0.0)
+
+
+def _between(mine: FloatArray, theirs: FloatArray, share: FloatArray) -> FloatArray:
+    """Return the mean of both, `share` of it by `theirs`."""
+    return np.asarray((1.0 - share) * mine + share * theirs)
+
+
+def _added(mine: FloatArray, theirs: FloatArray, most: float) -> FloatArray:
+    """Return the sum of both counts, scaled down where there are more than `most` answers."""
+    counts = mine + theirs
+    return np.asarray(counts / np.maximum(counts[..., [COUNT]] / most, 1.0))

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evolabel._utils.interrupts import held
-from evolabel.core.array_checks import check_arrays, inside
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
 from evolabel.core.stage import MANY, StagePart, Sums, WrongOutputs, checked_outputs, parameters_of
+from evolabel.core.stored_checks import check_arrays, inside
 from evolabel.errors import DataError, ParameterError, StageError
 from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import FINITE
 from evolabel.engine.packed_state import declare
 from evolabel.typing import FloatArray, IntArray
 

@@ -12,9 +12,8 @@ from evolabel._utils.interrupts import held
 from evolabel.core.schema import Sizes, new_entries, of_features
 from evolabel.stages.rules import fast_sums, inverses
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, RuleArrays, Settings, rule_sizes, rule_switches
-from evolabel.stages.rules.label_rates import blend
 from evolabel.stages.rules.loops.antecedents import derive_inverse_variance
-from evolabel.stages.rules.rule_state import RuleState
+from evolabel.stages.rules.rule_state import RuleState, blend
 from evolabel.stages.rules.slots import pool_sums
 from evolabel.typing import Arrays, FloatArray, IntArray
 

@@ -1,4 +1,4 @@
-"""The sums of the fast member (`stages.drift.loops.fast`): how it begins, is cut, and hands its sums to the slow one.
+"""The sums of the fast member of `stages.drift`: how it begins, is cut, and hands its sums to the slow one.
 
 These changes are rare, so they are plain numpy. The fast member has sums of its own for every slot, and shares centres,
 spreads and memberships with the slow member, whose sums are H, G and P.

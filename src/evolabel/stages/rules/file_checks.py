@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from evolabel.core.array_checks import (
+from evolabel.core.options import Options
+from evolabel.core.schema import Sizes
+from evolabel.core.stored_checks import (
     FINITE,
     FURTHEST,
     HEAVIEST,
@@ -16,8 +18,6 @@ from evolabel.core.array_checks import (
     size_of,
     whole,
 )
-from evolabel.core.options import Options
-from evolabel.core.schema import Sizes
 from evolabel.errors import DataError
 from evolabel.stages.rules.arrays import (
     NEXT_IDENTITY,

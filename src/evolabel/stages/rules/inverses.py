@@ -6,8 +6,7 @@ that rounding errors do not add up.
 
 import numpy as np
 
-from evolabel.engine.inverse import positive_inverse
-from evolabel.engine.symmetric import add_outer_products, mirror
+from evolabel.engine.symmetric import add_outer_products, mirror, positive_inverse
 from evolabel.errors import DataError
 from evolabel.stages.rules.arrays import RuleArrays, Settings
 from evolabel.typing import FloatArray

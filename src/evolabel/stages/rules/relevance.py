@@ -14,8 +14,8 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
-from evolabel.stages.rules.conditioning import regressor_sums
 from evolabel.stages.rules.loops.antecedents import TINY
+from evolabel.stages.rules.rule_state import regressor_sums
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import FloatArray
 

@@ -1,6 +1,7 @@
 """`RuleState`: the arrays of a rule base, and what is computed from them without learning.
 
-`stages.rules.arrays` has the table of the arrays: which are exact statistics, and which are derived.
+`stages.rules.arrays` has the table of the arrays: which are exact statistics, and which are derived. Functions behind
+the class return the shares of labels and the sums of regressors in every slot, and whether its matrices are sound.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,18 +16,55 @@ from evolabel.engine.packed_state import pack
 from evolabel.stages.rules import inverses
 from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, State, Workspace, workspace
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.loops.answer import add_moment_rows, answer_rows, distance_rows, variance_rows
-from evolabel.stages.rules.loops.answer_block import answer_block, form_weights, variance_block
+from evolabel.stages.rules.loops.answer import (
+    add_moment_rows,
+    answer_block,
+    answer_rows,
+    distance_rows,
+    form_weights,
+    variance_block,
+    variance_rows,
+)
 from evolabel.stages.rules.loops.antecedents import novelty_bounds
-from evolabel.stages.rules.shapes import RuleShape
 from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
+
+
+class RuleShape:
+    """Centre and spread of the rule in `slot` of `arrays` with these `settings`, in its `n_features` features."""
+
+    def __init__(self, slot: int, n_features: int, arrays: RuleArrays, settings: Settings) -> None:
+        self.slot = slot
+        self.n_features = n_features
+        self.arrays = arrays
+        self.settings = settings
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Sigma_i, prior included, (p, p)."""
+        p = self.n_features
+        return np.diag(np.asarray(self.settings.importance[:p] / self.arrays.inv[self.slot, :p]))
+
+    @property
+    def root_of_samples(self) -> FloatArray:
+        """A factor of the covariance of the samples that the rule has seen, without prior, (p, p)."""
+        p, a, slot = self.n_features, self.arrays, self.slot
+        return np.diag(np.sqrt(a.M[slot, :p] / np.maximum(a.n[slot, :p], 1e-300)))
+
+    def squares_in_order(self, Z: FloatArray, order: IntArray) -> FloatArray:
+        """Return what each feature of `order` adds to the squared distances of complete rows `Z` to the rule.
+
+        The sums of the first 1, 2, ... of them, (rows, p), are the squared distances over these features alone.
+        """
+        a, slot = self.arrays, self.slot
+        return np.asarray((Z[:, order] - a.c[slot, order]) ** 2 * a.inv[slot, order])
+
 
 MomentArrays = tuple[FloatArray, FloatArray, IntArray]
 """M, pending_M and n_pending of `stages.rules.loops.answer`."""
 
 Scratch = tuple[FloatArray, FloatArray, IntArray]
-"""R, F and `rows` of `stages.rules.loops.answer_block`."""
+"""R, F and `rows` of `stages.rules.loops.answer`."""
 
 Found = tuple[FloatArray, FloatArray, FloatArray]
 """`out`, psi and D of `stages.rules.loops.answer`."""
@@ -254,3 +292,63 @@ def derive_inverses(states: Iterable[RuleState]) -> None:
             inverses.apply_pending(slot, state.arrays)
             state.derive_inverse(slot)
         state.arrays.age[:] = age
+
+
+def label_shares(base: RuleState) -> FloatArray:
+    """Return how often each label was on among the samples of every slot of `base`, (1 + C, K), in [0, 1]."""
+    used = range(base.n_rules + 1)
+    evidence = np.array([base.hessian(slot)[-1, -1] for slot in used])
+    shares = base.arrays.G[: len(used), :, -1] / np.maximum(evidence, 1e-300)[:, None]
+    return np.asarray(np.clip(shares, 0.0, 1.0))
+
+
+def set_rate(base: RuleState, extra: int, rate: float) -> None:
+    """Set G of the last `extra` labels of `base` so that weights are 0 and intercepts are `rate`.
+
+    All samples so far then count as if they had carried that rate as a soft label: G = rate * (H's last column).
+    """
+    arrays = base.arrays
+    for slot in range(base.n_rules + 1):
+        arrays.G[slot, -extra:] = rate * base.hessian(slot)[-1]
+    arrays.G[0, -extra:, -1] += rate * base.settings.penalty[0, -1]  # W_0 = P_0 G_0 is then exact
+
+
+def blend(array: FloatArray, at: IntArray, part: FloatArray, value: FloatArray) -> None:
+    """Move the entries `at` of `array` towards `value`: a `part` of each, (len(at),), stays."""
+    own = part.reshape(-1, *[1] * (value.ndim - 1))
+    array[at] = own * array[at] + (1.0 - own) * value
+
+
+WORST_CONDITION = 1e15  # condition number beyond which P has no correct digits in float64
+
+
+def regressor_sums(rules: RuleState) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of psi r and of psi r^2 of all slots of `rules`, (1+C, q): last rows and diagonals of H."""
+    used = slice(0, rules.n_rules + 1)
+    H, rows = rules.arrays.H[used], _pending(rules.arrays.pending_H[used], rules.arrays.n_pending[used])
+    sums = H[:, -1] + np.einsum("sb,sbq->sq", rows[:, :, -1], rows)
+    return sums, np.diagonal(H, axis1=1, axis2=2) + (rows**2).sum(axis=1)
+
+
+def is_well_posed(rules: RuleState) -> bool:
+    """Return whether tr(H + penalty) tr(P), a bound of the condition number, is small enough in every slot."""
+    traces = regressor_sums(rules)[1].sum(axis=1)
+    traces[0] += rules.settings.penalty[0].sum()
+    traces[1:] += rules.settings.penalty[1].sum()
+    inverses = np.array([np.trace(rules.inverse(slot)) for slot in range(len(traces))])
+    return bool((traces * inverses < WORST_CONDITION).all())
+
+
+def is_sound(rules: RuleState) -> bool:
+    """Return whether all arrays that outputs depend on are finite, and every P has a positive diagonal."""
+    used = slice(0, rules.n_rules + 1)
+    P, G, W, c = (getattr(rules.arrays, name)[used] for name in ("P", "G", "W", "c"))
+    rows = _pending(rules.arrays.pending_P[used], rules.arrays.n_pending[used])
+    variances = np.diagonal(P, axis1=1, axis2=2) - (rows**2).sum(axis=1)
+    finite = all(np.isfinite(part).all() for part in (np.tril(P), rows, G, W, c))
+    return bool(finite and (variances > 0.0).all())
+
+
+def _pending(rows: FloatArray, n_pending: IntArray) -> FloatArray:
+    """Return the pending `rows` (slots, B, q) with 0 in rows that are not in use."""
+    return np.where((np.arange(rows.shape[1]) < n_pending[:, None])[:, :, None], rows, 0.0)

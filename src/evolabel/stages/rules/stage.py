@@ -1,9 +1,9 @@
 """`RuleBase`: the rules of EFC-ML and their global model; how they learn, and how rules are created and removed."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -22,15 +22,31 @@ from evolabel.stages.rules.arrays import (
     RuleArrays,
     Settings,
 )
-from evolabel.stages.rules.beside import Beside
 from evolabel.stages.rules.contents import RuleContents
-from evolabel.stages.rules.label_rates import set_rate
 from evolabel.stages.rules.loops.antecedents import update_moments
 from evolabel.stages.rules.loops.learn import learn_alone
-from evolabel.stages.rules.rule_state import RuleState
+from evolabel.stages.rules.rule_state import RuleState, set_rate
 from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments, VarianceTerms, answers, weights_of_all
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.typing import Arrays, FloatArray
+
+
+class Beside(Protocol):
+    """Members that answer and learn each row in one compiled loop with the rules of a rule base."""
+
+    loop: ClassVar[Callable[..., tuple[int, int]]]
+    """The compiled loop that learns rows with all members, as `model.pipeline.learn_rows`."""
+
+    @property
+    def packed(self) -> Any:
+        """The members as the loop takes them."""
+
+    def settle(self) -> None:
+        """Change the members as the last row demands."""
+
+    def give_up_slot(self) -> bool:
+        """Merge away a rule that is not needed any more; return whether there was one."""
+
 
 FIRST_CAPACITY = 32  # rules that the first arrays have slots for
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant

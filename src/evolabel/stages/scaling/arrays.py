@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from evolabel.core.array_checks import FINITE, FURTHEST
 from evolabel.core.schema import Schema, array
+from evolabel.core.stored_checks import FINITE, FURTHEST
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 

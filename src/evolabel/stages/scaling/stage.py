@@ -11,12 +11,13 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.special import ndtri
 
-from evolabel.core.array_checks import check_arrays, require, size_of
 from evolabel.core.rows import Rows, misfit
+from evolabel.core.stored_checks import check_arrays, require, size_of
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
+from evolabel.errors import DataError
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS, ScalerArrays
-from evolabel.stages.scaling.loops.scale import Knots, scale_rows
+from evolabel.stages.scaling.loops import Knots, scale_rows
 from evolabel.typing import Arrays, FloatArray
 
 # A feature that spreads less is constant: its square would underflow.
@@ -198,3 +199,51 @@ def _check_stored(arrays: Arrays, p: int, kind: str) -> None:
     in_use = np.arange(1, x.shape[1]) < used[:, None]
     for name, rows in (("x", x), ("z", z)):
         require((np.diff(rows, axis=1) >= 0.0) | ~in_use, name, "knots that rise")
+
+
+def shares_on(scaler: Scaler, centres: FloatArray) -> FloatArray:
+    """Return the share of samples with each feature on, for rules with the scaled `centres` (rows, n_features).
+
+    A mean of scaled values lies between the scaled 0 and 1 as the share does; NaN where `scaler` has seen other values.
+    """
+    off, on = scaled_0_and_1(scaler)
+    varied = on > off
+    share = (centres - off) / np.where(varied, on - off, 1.0)
+    constant = np.broadcast_to(scaler.x[:, 0], centres.shape)
+    return np.where(scaler.binary, np.clip(np.where(varied, share, constant), 0.0, 1.0), np.nan)
+
+
+def scaled_0_and_1(scaler: Scaler) -> FloatArray:
+    """Return the values 0 and 1 of every feature in the scale of `scaler`, (2, n_features)."""
+    return scaler.transform(np.repeat([[0.0], [1.0]], len(scaler.used), axis=1))
+
+
+# Translation by a straight line must leave less than this share of a feature's spread unexplained.
+TOLERANCE = 0.25
+
+
+def straight_lines(source: Scaler, target: Scaler) -> tuple[FloatArray, FloatArray]:
+    """a, b with target score = a * source score + b, fitted at the source's knots feature by feature."""
+    p = len(source.used)
+    a, b = np.ones(p), np.zeros(p)
+    if _same(source, target):
+        return a, b
+    for j in range(p):
+        raw = np.zeros((max(int(source.used[j]), 1), p))
+        raw[:, j] = source.x[j, : len(raw)]
+        u, v = source.transform(raw)[:, j], target.transform(raw)[:, j]
+        if np.ptp(u) > 0.0:
+            a[j], b[j] = np.polyfit(u, v, 1)
+        else:
+            b[j] = v[0]
+        misfit = float(np.sqrt(np.mean((a[j] * u + b[j] - v) ** 2)))
+        if misfit > TOLERANCE * max(float(v.std()), 1e-12) and misfit > 1e-9:
+            raise DataError(
+                f"feature {j} is scaled too differently in the two models (misfit {misfit:.2f}); "
+                "train the parts from clf.sibling(), so that they share one scaling, and merge those"
+            )
+    return a, b
+
+
+def _same(source: Scaler, target: Scaler) -> bool:
+    return all(np.array_equal(getattr(source, name), getattr(target, name)) for name in ("x", "z", "used", "slope"))

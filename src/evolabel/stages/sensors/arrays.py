@@ -38,8 +38,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE, LARGEST, MOST, MOST_SQUARED, check_arrays, require
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import FINITE, LARGEST, MOST, MOST_SQUARED, check_arrays, require
 from evolabel.engine.packed_state import declare
 from evolabel.typing import Arrays, FloatArray, IntArray
 

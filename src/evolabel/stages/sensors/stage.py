@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import check_names
 from evolabel.core.rows import Rows, check_rows
+from evolabel.core.stored_checks import check_names
 from evolabel.engine.compile import direct, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.sensors.arrays import (
@@ -29,10 +29,9 @@ from evolabel.stages.sensors.arrays import (
     check_sensors,
     sensor_state,
 )
-from evolabel.stages.sensors.loops.watch import correct_rows, uses_new_view
-from evolabel.stages.sensors.steady import steady_features
-from evolabel.typing import Arrays, FloatArray
-from evolabel.words.corrected_names import SensorCorrection
+from evolabel.stages.sensors.loops import COLLECTED_ROWS, correct_rows, uses_new_view
+from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.words.names import SensorCorrection
 
 _correct_rows = direct(correct_rows)
 _uses_new_view: Any = interpreted(uses_new_view)
@@ -228,3 +227,20 @@ class WatchedSensors(Sensors):
         """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
         self.arrays = SENSOR_ARRAYS.writeable(self.arrays)
+
+
+_STEADY = 0.05  # of the range of a feature: rows that come a little late do not make it fall
+
+
+def steady_features(X: FloatArray) -> BoolArray:
+    """Return which features only rise, or only fall, in the initial rows `X`, (p,), although no sensor has moved."""
+    return _rises(X) | _rises(-X)
+
+
+def _rises(X: FloatArray) -> BoolArray:
+    """Return which columns of `X` never fall by more than `_STEADY` of their range, and have enough known values."""
+    known = ~np.isnan(X)
+    low, high = np.min(X, axis=0, where=known, initial=np.inf), np.max(X, axis=0, where=known, initial=-np.inf)
+    peak = np.maximum.accumulate(np.where(known, X, -np.inf), axis=0)
+    fall = np.where(known, peak - np.where(known, X, 0.0), 0.0).max(axis=0)
+    return np.asarray((known.sum(axis=0) >= COLLECTED_ROWS) & (low < high) & (fall <= _STEADY * (high - low)))

@@ -33,12 +33,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evolabel.core.array_checks import FINITE, MOST
 from evolabel.core.pace import PERSISTENCE
-from evolabel.core.schema import Schema, Sizes, array, stream_sizes
+from evolabel.core.schema import Schema, Sizes, array, of_features, places_of, stream_sizes
+from evolabel.core.stored_checks import FINITE, MOST
 from evolabel.engine.packed_state import declare
 from evolabel.stages.drift.arrays import N_ALARM, N_POSITIVES
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 MAIN_ROWS = 2000  # rows in the ring
 RARE_ROWS = 500  # further rows, which hold a positive of a rare label
@@ -242,3 +242,40 @@ def _declare() -> None:
 
 
 _declare()
+
+
+def with_labels(old: ThresholdArrays, places: IntArray, n_labels: int) -> ThresholdArrays:
+    """Return `old` for `n_labels` labels; its own ones stand in these `places`, the others have learned nothing."""
+    source = places_of(places, n_labels)
+    new = THRESHOLD_ARRAYS.rearranged(old, {"label": source})
+    new.complete[source < 0] = old.clock[LEARNED]  # rows before are not annotated with them and hold no negatives
+    return new
+
+
+def with_features(old: ThresholdArrays, kept: IntArray, n_features: int) -> ThresholdArrays:
+    """Return `old` for `n_features` features; the first are its columns `kept`, the others are new.
+
+    A tree that asks about a feature that is gone starts anew. New features are missing in the rows of the ring.
+    """
+    n_before, is_new = old.X.shape[1], np.arange(n_features) >= len(kept)
+    place = np.full(n_before, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    asked = old.feature >= 0
+    feature = np.where(asked, place[np.where(asked, old.feature, 0)], old.feature)
+    is_reset = (asked & (feature < 0)).any(axis=1)
+    source = np.where(is_reset, -1, np.arange(len(old.feature)))
+    trees = THRESHOLD_ARRAYS.rearranged(old, {"label": source, **of_features(kept, n_before, n_features)})
+    trees.feature[~is_reset] = feature[~is_reset]
+    trees.known[is_new] = old.clock[LEARNED]
+    trees.X[:, is_new] = np.nan
+    clock = old.clock.copy()
+    clock[BIN_FEATURE] = n_features if clock[BIN_FEATURE] == n_before else 0
+    clock[NEXT_BINS] = min(clock[NEXT_BINS], clock[LEARNED] + int(FIRST_TRIAL))
+    unchanged = {name: getattr(old, name) for name in ("since", "before", "complete", "Y", "F", "weights")}
+    return trees._replace(**unchanged, clock=clock)
+
+
+def places_in_use(clock: IntArray) -> BoolArray:
+    """Return which places of the ring hold a row, by the `clock` of the threshold rules."""
+    place = np.arange(MAIN_ROWS + RARE_ROWS)
+    return np.asarray(np.where(place < MAIN_ROWS, place < clock[MAIN], place - MAIN_ROWS < clock[RARE]))

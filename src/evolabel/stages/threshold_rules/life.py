@@ -12,8 +12,17 @@ import numpy as np
 from evolabel.core.events import OF_POSITIVES, EventLog
 from evolabel.core.rows import Rows
 from evolabel.stages.drift.arrays import NEVER
-from evolabel.stages.drift.loops import positives
-from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_RAISED, RAISED_AT, SETTLE_ROWS, SHORT_MEAN
+from evolabel.stages.drift.loops.alarm import (
+    CALM_MEAN,
+    IS_LOST,
+    IS_RAISED,
+    LOST_AT,
+    RAISED_AT,
+    RECENT_LOSS,
+    SETTLE_ROWS,
+    SHORT_MEAN,
+    USUAL_LOSS,
+)
 from evolabel.stages.threshold_rules.arrays import (
     EDGE,
     HALF_WIDTH,
@@ -123,9 +132,9 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
 def _risen_errors(t: ThresholdArrays, tree: int) -> dict[str, Any]:
     """Return the errors that have raised the alarm of a `tree` in `t`, as an event holds them."""
     alarm, of_positives = t.alarms[tree], t.positives[tree]
-    if of_positives[positives.IS_LOST] == 0.0 or of_positives[positives.LOST_AT] != alarm[RAISED_AT]:
+    if of_positives[IS_LOST] == 0.0 or of_positives[LOST_AT] != alarm[RAISED_AT]:
         return _errors(alarm)
-    errors = of_positives[[positives.USUAL_LOSS, positives.RECENT_LOSS]].tolist()
+    errors = of_positives[[USUAL_LOSS, RECENT_LOSS]].tolist()
     return {"note": OF_POSITIVES, "before": errors[0], "after": errors[1]}
 
 

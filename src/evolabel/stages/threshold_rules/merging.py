@@ -9,8 +9,7 @@ unlike that of the rules.
 import numpy as np
 
 from evolabel.engine.compile import interpreted
-from evolabel.stages.drift.loops import positives
-from evolabel.stages.drift.loops.alarm import CALM_COUNT, LONG_MEAN, RAISED_AT
+from evolabel.stages.drift.loops.alarm import CALM_COUNT, LONG_MEAN, LOST_AT, RAISED_AT
 from evolabel.stages.threshold_rules.arrays import (
     IS_OPEN,
     LEARNED,
@@ -22,12 +21,10 @@ from evolabel.stages.threshold_rules.arrays import (
     RARE_ROWS,
     ThresholdArrays,
     allocate_thresholds,
+    places_in_use,
 )
 from evolabel.stages.threshold_rules.loops import answer, learn
 from evolabel.stages.threshold_rules.loops.learn import EVERY
-from evolabel.stages.threshold_rules.stage import ThresholdRules
-from evolabel.stages.threshold_rules.stored import places_in_use
-from evolabel.stages.threshold_rules.widths import with_labels
 from evolabel.typing import IntArray
 
 FEWEST_LOSSES = 100.0  # after which the error of a tree is known
@@ -35,24 +32,23 @@ FEWEST_LOSSES = 100.0  # after which the error of a tree is known
 _goes_left, _add_to_sums = interpreted(answer.goes_left), interpreted(learn.add_to_sums)
 
 
-def merge_thresholds(mine: ThresholdRules, theirs: ThresholdRules, n_labels: int, columns: list[int]) -> None:
-    """Merge `theirs` into `mine`, which has `n_labels` labels; `columns` has the places of their labels."""
-    sides = mine.arrays, with_labels(theirs.arrays, np.asarray(columns, np.int64), n_labels)
-    if not sides[1].clock[LEARNED]:
-        return
+def merged_trees(
+    mine: ThresholdArrays, theirs: ThresholdArrays, first_tree: int, *, exclusive: bool, same: bool
+) -> ThresholdArrays:
+    """Return the trees and rings of both sides, which have the same labels.
+
+    `exclusive`: labels are classes, which share one gate, and two of them one tree, that of `first_tree`. All trees are
+    those of one side then; they are those of `mine` unless both sides have learned the `same` classes.
+    """
+    sides, labels = (mine, theirs), range(len(mine.feature))
     merged = _joined_rings(sides)
-    all_labels = range(n_labels)
-    if mine.exclusive:  # classes share one gate, and two of them one tree: all are those of one side
-        same = columns == list(all_labels)
-        chosen = [int(same and _is_better(sides[1], sides[0], mine.first_tree))] * n_labels
+    if exclusive:
+        chosen = [int(same and _is_better(theirs, mine, first_tree))] * len(labels)
     else:
-        chosen = [int(_is_better(sides[1], sides[0], label)) for label in all_labels]
-    for label in all_labels:
+        chosen = [int(_is_better(theirs, mine, label)) for label in labels]
+    for label in labels:
         _take_tree(merged, sides, label, chosen[label])
-    mine.arrays = merged
-    mine.derive_codes()
-    for label in range(n_labels):
-        mine.settle(label)
+    return merged
 
 
 def _is_better(theirs: ThresholdArrays, mine: ThresholdArrays, label: int) -> bool:
@@ -85,7 +81,7 @@ def _take_tree(
         merged.alarms[label, RAISED_AT] = merged.clock[LEARNED]
     else:
         merged.alarms[label, RAISED_AT] += later
-    merged.positives[label, positives.LOST_AT] = merged.alarms[label, RAISED_AT]
+    merged.positives[label, LOST_AT] = merged.alarms[label, RAISED_AT]
     merged.episode[label] += later if merged.episode[label] >= 0 else 0
     merged.since[label] = _renumbered(int(tree.since[label]), tree, sides)
     merged.before[label] = _renumbered(int(tree.before[label]), tree, sides)

@@ -9,11 +9,11 @@ import numpy as np
 from evolabel.engine.compile import interpreted
 from evolabel.stages.rules.stream_terms import RulesModel
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, TREE_WEIGHT, ThresholdArrays
-from evolabel.stages.threshold_rules.edge_strips import join_strips
 from evolabel.stages.threshold_rules.leaves import (
     EVERYWHERE,
     Box,
     Side,
+    join_strips,
     ring_rows,
     seen_missing,
     tree_relevance,
@@ -31,7 +31,7 @@ from evolabel.stages.threshold_rules.words import (
     ThresholdRule,
 )
 from evolabel.typing import BoolArray, FloatArray
-from evolabel.words.corrected_names import Corrections, note_on
+from evolabel.words.names import Corrections, note_on
 from evolabel.words.text_columns import FALSE, column_and_value, flag_features, text_columns
 
 _LEAST_SUPPORT = 1e-12  # by which a share is divided

@@ -1,4 +1,11 @@
-"""`ThresholdRules`: the stage that answers and learns with one tree of thresholds per label."""
+"""`ThresholdRules`: the stage that answers and learns with one tree of thresholds per label.
+
+Files hold trees without circles, sums in range, and the rows of the ring in use.
+
+A sensor is corrected some 250 rows after it has moved, when a trial has shown it. The rows in between stand in the ring
+as they were read, and steps were found and means learned from them. These rows are the run of neighbours that becomes
+most likely by the correction, with the mean and the variance of the readings in calm times.
+"""
 
 from collections.abc import Collection
 from typing import Any
@@ -6,21 +13,47 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.events import EventLog
+from evolabel.core.pace import check_persistence
 from evolabel.core.rows import Batch, Rows, check_batch, check_rows
+from evolabel.core.schema import stream_sizes
 from evolabel.core.stage import Answering
+from evolabel.core.stored_checks import Expected, check_arrays, flags, require, whole
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
-from evolabel.stages.drift.excuse import excuse
-from evolabel.stages.drift.loops.alarm import IS_RAISED, RAISED_AT
+from evolabel.stages.drift.file_checks import check_positives
+from evolabel.stages.drift.loops.alarm import IS_RAISED, RAISED_AT, excuse
 from evolabel.stages.drift.loops.follow import LONGEST_HELD
+from evolabel.stages.sensors.loops import WATCHED_UP_TO
 from evolabel.stages.sensors.stage import MovedSensor
 from evolabel.stages.threshold_rules.arrays import (
+    BIN_FEATURE,
+    EDGE,
+    FREE,
+    GAIN_SQUARES,
+    HALF_WIDTH,
     IS_OPEN,
+    LEAF,
     LEARNED,
+    MAIN,
+    MAIN_ROWS,
+    MISSING_LEFT,
+    N_CLOCK,
+    NEXT_LABEL,
+    NODES,
+    OF_RING,
+    RARE,
+    SUBTREE_SQUARES,
+    SUM_1,
+    SUM_FF,
+    SUM_Y,
     THRESHOLD_ARRAYS,
+    TREE_WEIGHT,
     ThresholdArrays,
     Thresholds,
     allocate_thresholds,
+    places_in_use,
+    with_features,
+    with_labels,
     with_workspace,
 )
 from evolabel.stages.threshold_rules.life import log_gone, log_turn
@@ -28,9 +61,8 @@ from evolabel.stages.threshold_rules.loops.answer import refine_rows
 from evolabel.stages.threshold_rules.loops.learn import EVERY, learn_refined
 from evolabel.stages.threshold_rules.loops.ring import derive_codes
 from evolabel.stages.threshold_rules.loops.turn import settle_label, take_turn
-from evolabel.stages.threshold_rules.moved_sensors import correct_ring
-from evolabel.stages.threshold_rules.widths import with_features, with_labels
-from evolabel.typing import BoolArray, IntArray
+from evolabel.stages.threshold_rules.merging import merged_trees
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _NO_ROW = np.zeros((3, 0))  # scratch of one row, before there is one
 
@@ -155,7 +187,7 @@ class ThresholdRules(Answering):
         excuse(t.alarms[tree], t.positives[tree])
         t.against[tree] = 0.0
 
-    # ------------------------------------------------------------------ other widths, copies
+    # ------------------------------------------------------------------ other widths, merging, files, copies
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels`, with trees of one leaf; the rows in the ring are not annotated with them."""
@@ -177,6 +209,40 @@ class ThresholdRules(Answering):
             self.arrays.gate[:] = 0.0
         log_gone(self.arrays, before, log)
 
+    def merge(self, other: "ThresholdRules", labels: IntArray) -> None:
+        """Add what `other`, of a model trained apart, has learned; `labels` has the places of its labels here."""
+        n_labels = len(self.arrays.feature)
+        theirs = with_labels(other.arrays, labels, n_labels)
+        if not theirs.clock[LEARNED]:
+            return
+        same = np.array_equal(labels, np.arange(n_labels))
+        self.arrays = merged_trees(self.arrays, theirs, self.first_tree, exclusive=self.exclusive, same=same)
+        self.derive_codes()
+        for label in range(n_labels):
+            self.settle(label)
+
+    def stored(self) -> Arrays:
+        """Return the arrays by name, as files have them: those of the ring for its places in use."""
+        t = self.arrays
+        used = places_in_use(t.clock)
+        arrays: Arrays = {
+            name: getattr(t, name)[used] if name in OF_RING else getattr(t, name) for name in THRESHOLD_ARRAYS.stored
+        }
+        return {**arrays, "Y": arrays["Y"].astype(np.bool_)}
+
+    def restore(self, arrays: Arrays, next_number: int) -> None:
+        """Fill the arrays, which have learned nothing, with stored ones; numbers of rules are below `next_number`.
+
+        DataError if they are not those of such trees. Bins of values are derived again.
+        """
+        t = self.arrays
+        _check_stored(arrays, t.X.shape[1], len(t.feature), next_number)
+        used = places_in_use(arrays["clock"])
+        for name in THRESHOLD_ARRAYS.stored:
+            array = getattr(t, name)
+            array[used if name in OF_RING else ...] = arrays[name]
+        self.derive_codes()
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": None, "_row": _NO_ROW}  # a copy has arrays of its own
 
@@ -184,3 +250,112 @@ class ThresholdRules(Answering):
         """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
         self.arrays = THRESHOLD_ARRAYS.writeable(self.arrays)
+
+
+def correct_ring(t: ThresholdArrays, moved: MovedSensor) -> IntArray:
+    """Correct the readings of the sensor `moved` in the ring of `t`; return the labels whose trees ask about it.
+
+    An empty array is returned where no row is to be corrected. The caller derives the codes of the values anew.
+    """
+    first, last = _wrong_rows(t, moved)
+    wrong = (t.rows >= first) & (t.rows <= last)
+    t.X[wrong, moved.feature] = _corrected(t.X[wrong, moved.feature], moved)
+    asking = (t.feature == moved.feature).any(axis=1) & wrong.any()
+    return np.flatnonzero(asking)
+
+
+def _wrong_rows(t: ThresholdArrays, moved: MovedSensor) -> tuple[int, int]:
+    """Return the first and last row in the main ring of `t` whose reading of the sensor `moved` is not corrected yet.
+
+    Rows are numbers, as in `t.rows`; the last is smaller than the first if there is none. No value counts for more than
+    `WATCHED_UP_TO` deviations.
+    """
+    places = np.flatnonzero(t.rows[:MAIN_ROWS] >= 0)
+    places = places[np.argsort(t.rows[places])]
+    x, (offset, factor) = t.X[places, moved.feature], moved.old
+    mean, variance = offset + factor * moved.mean, factor**2 * moved.variance
+    scale, most = 2.0 * variance * np.log(moved.new[1] / factor), WATCHED_UP_TO**2 * variance
+    as_read, now = (np.minimum((v - mean) ** 2, most) for v in (x, _corrected(x, moved)))
+    gain = np.nan_to_num(as_read - now + scale)
+    so_far = np.concatenate([[0.0], np.cumsum(gain)])
+    least = np.minimum.accumulate(so_far)
+    end = int(np.argmax(so_far - least))
+    start = int(np.argmin(so_far[: end + 1]))
+    return (int(t.rows[places[start]]), int(t.rows[places[end - 1]])) if end > start else (0, -1)
+
+
+def _corrected(x: FloatArray, moved: MovedSensor) -> FloatArray:
+    """Return the values `x`, read as before the verdict, as the sensor `moved` is read now."""
+    return np.asarray(moved.new[0] + moved.new[1] * (x - moved.old[0]) / moved.old[1])
+
+
+# ---------------------------------------------------------------------- what stored arrays must be
+
+
+def _expected(p: int, K: int, used: int) -> dict[str, Expected]:
+    """Return what the arrays of threshold rules must be: `p` features, `K` labels, `used` rows in the ring."""
+    table = THRESHOLD_ARRAYS.expected(stream_sizes(p, K, place=used))
+    return {**table, "feature": table["feature"]._replace(high=p - 1), "Y": flags(used, K)}
+
+
+def _check_stored(arrays: Arrays, p: int, K: int, next_number: int) -> None:
+    """Check the `arrays` of threshold rules of `p` features and `K` labels; numbers are below `next_number`."""
+    clock = arrays.get("clock", np.zeros(0, np.int64))
+    check_arrays({"clock": clock}, {"clock": whole(N_CLOCK)})
+    require(clock[MAIN] == clock[LEARNED], "clock", "as many rows in the ring as were learned")
+    require((clock[RARE] <= clock[MAIN]) & (clock[BIN_FEATURE] <= p) & (clock[NEXT_LABEL] <= K), "clock", "its range")
+    check_arrays(arrays, _expected(p, K, int(places_in_use(clock).sum())))
+    now = clock[LEARNED]
+    for name in ("since", "before", "complete", "episode", "known"):
+        require(arrays[name] <= now + 1, name, "rows of the past")
+    _check_numbers(arrays, next_number)
+    _check_ring(arrays, clock)
+    for label in range(K):
+        _check_tree(*(arrays[name][label] for name in ("feature", "child", "parent")))
+
+
+def _check_numbers(arrays: Arrays, next_number: int) -> None:
+    """Check sums, gates, alarms, edges, bins and the numbers of rules."""
+    edge, sums, gate, bins = (arrays[name] for name in ("edge", "sums", "gate", "bins"))
+    require(np.isfinite(edge[..., HALF_WIDTH]) & (edge[..., HALF_WIDTH] >= 0.0), "edge", "half-widths of at least 0")
+    require(np.isin(edge[..., MISSING_LEFT], (0.0, 1.0)), "edge", "0 or 1, the side of missing values")
+    require(sums[..., [SUM_1, SUM_FF, SUM_Y]] >= 0.0, "sums", "sums of at least 0")
+    require(sums[..., SUM_Y] <= sums[..., SUM_1] * (1.0 + 1e-6), "sums", "no more positives than rows")
+    require(arrays["visits"][..., SUBTREE_SQUARES] >= 0.0, "visits", "sums of squares of at least 0")
+    require(arrays["alarms"][:, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
+    check_positives(arrays["positives"], int(arrays["clock"][LEARNED]))
+    require(np.isin(gate[:, IS_OPEN], (0.0, 1.0)), "gate", "0 or 1, whether it is open")
+    require((gate[:, TREE_WEIGHT] >= 0.0) & (gate[:, TREE_WEIGHT] <= 1.0), "gate", "weights in [0, 1]")
+    require((gate[:, [GAIN_SQUARES, GAIN_SQUARES + 2]] >= 0.0), "gate", "sums of squares of at least 0")
+    require((bins[:, 1:] >= bins[:, :-1]) | np.isinf(bins[:, 1:]), "bins", "edges that rise")
+    check_persistence(arrays["persistence"])
+    numbers = arrays["number"][arrays["number"] >= 0]
+    require(len(np.unique(numbers)) == len(numbers), "number", "numbers that differ")
+    require(numbers < next_number, "number", f"numbers below {next_number}")
+    inner = arrays["feature"] >= 0
+    require(np.isfinite(edge[..., EDGE]) | ~inner | (edge[..., EDGE] == np.inf), "edge", "edges of the features")
+
+
+def _check_ring(arrays: Arrays, clock: IntArray) -> None:
+    """Check the numbers of the rows in the ring: each place of the main ring holds the last row that was put there."""
+    place = np.flatnonzero(places_in_use(clock))
+    rows, main = arrays["rows"], place < MAIN_ROWS
+    require(rows < clock[LEARNED], "rows", "rows of the past")
+    expected = (clock[LEARNED] - 1 - place) // MAIN_ROWS * MAIN_ROWS + place
+    require((rows == expected) | ~main, "rows", "the last rows of the stream")
+
+
+def _check_tree(feature: IntArray, child: IntArray, parent: IntArray) -> None:
+    """Check that the nodes in use form one tree from place 0 on: every node is reached once, from its parent."""
+    require(parent[0] == -1, "parent", "no node above the root")
+    reached, waiting = np.zeros(NODES, np.bool_), [0]
+    while waiting:
+        a = waiting.pop()
+        require(not reached[a] and feature[a] != FREE, "child", "a tree")
+        reached[a] = True
+        if feature[a] != LEAF:
+            left = int(child[a])
+            require(left % 2 == 1, "child", "pairs of places from an odd one on")
+            require((parent[[left, left + 1]] == a).all(), "parent", "the node above")
+            waiting += [left, left + 1]
+    require(reached == (feature != FREE), "feature", "nodes that are reached from the root")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import samples
-from evolabel.words.quoted_names import printed_name
+from evolabel.words.names import printed_name
 from evolabel.words.sections import Items, Marks, SectionView, Style
 
 LIKELY_FROM = 0.5  # share of positives from which on a rule is one for its label

@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from evolabel.core.array_checks import FINITE, MOST, check_arrays, require, size_of
 from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.stored_checks import FINITE, MOST, check_arrays, require, size_of
 from evolabel.engine.packed_state import declare
 from evolabel.typing import Arrays, FloatArray, IntArray
 

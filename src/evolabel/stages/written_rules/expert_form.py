@@ -17,7 +17,7 @@ from typing import Any
 from evolabel._utils.validation import check_number
 from evolabel.engine.values import MAX_VALUE
 from evolabel.errors import DataError
-from evolabel.words.quoted_names import NEITHER, NOR, NOT, OR, quoted, written_name
+from evolabel.words.names import NEITHER, NOR, NOT, OR, quoted, written_name
 from evolabel.words.terms import is_term
 from evolabel.words.text_columns import FALSE, TRUE, column_and_value
 

@@ -23,7 +23,7 @@ from evolabel.stages.written_rules.expert_form import (
     Expectation,
     ExpertRule,
 )
-from evolabel.words.quoted_names import KEY_WORDS, MISSING, NEITHER, NOR, NOT, OR, quoted
+from evolabel.words.names import KEY_WORDS, MISSING, NEITHER, NOR, NOT, OR, quoted
 from evolabel.words.terms import is_term
 
 _PRINTED = re.compile(

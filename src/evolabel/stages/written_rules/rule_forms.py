@@ -10,8 +10,7 @@ import numpy as np
 from evolabel._utils.notes import note
 from evolabel.errors import DataError
 from evolabel.stages.rules.stream_terms import readings, stream_moments, stream_terms
-from evolabel.stages.scaling.stage import Scaler
-from evolabel.stages.scaling.words import scaled_0_and_1, shares_on
+from evolabel.stages.scaling.stage import Scaler, scaled_0_and_1, shares_on
 from evolabel.stages.threshold_rules.read_trees import tree_reader
 from evolabel.stages.threshold_rules.words import ADMITTED_TOO, NOTHING_ELSE, ThresholdCondition, edge_text
 from evolabel.stages.written_rules.edits.journal import EditedModel

@@ -12,7 +12,7 @@ from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Cond
 from evolabel.stages.written_rules.expert_reader import refuse_missing
 from evolabel.streams.cells import TRUTH_VALUES
 from evolabel.typing import FloatArray
-from evolabel.words.quoted_names import MISSING
+from evolabel.words.names import MISSING
 from evolabel.words.terms import ANY, TERMS, Vocabulary
 from evolabel.words.text_columns import FALSE, TRUE, column_and_value
 

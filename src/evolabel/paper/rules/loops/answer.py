@@ -15,15 +15,16 @@ from evolabel.paper.rules.loops.regressors import fill_conditional, project_cond
 from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.answer import (
     add_active,
+    add_block,
     add_global_outputs,
     add_moment,
+    block_terms,
     copy_distances,
     copy_memberships,
     variance_terms,
 )
-from evolabel.stages.rules.loops.answer_block import add_block, block_terms
 from evolabel.stages.rules.loops.consequents import fill_regressor
-from evolabel.stages.scaling.loops.scale import Knots, scale_rows
+from evolabel.stages.scaling.loops import Knots, scale_rows
 from evolabel.typing import FloatArray, IntArray
 
 
@@ -155,7 +156,7 @@ def paper_answer_block(
     scratch: tuple[FloatArray, FloatArray, IntArray],
     out: FloatArray,
 ) -> None:
-    """Fill `out` for rows Z whose psi are given, as `stages.rules.loops.answer_block.answer_block` does."""
+    """Fill `out` for rows Z whose psi are given, as `stages.rules.loops.answer.answer_block` does."""
     out[:] = 0.0
     for a in range(psi.shape[1]):
         m = gather_conditional(a, Z, psi, state.rules, state.work, paper, scratch[0], scratch[2])
@@ -172,7 +173,7 @@ def paper_variance_block(
     scratch: tuple[FloatArray, FloatArray, FloatArray, IntArray],
     terms: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Fill the `terms` as `stages.rules.loops.answer_block.variance_block` does."""
+    """Fill the `terms` as `stages.rules.loops.answer.variance_block` does."""
     for a in range(psi.shape[1]):
         m = gather_conditional(a, Z, psi, state.rules, state.work, paper, scratch[1], scratch[3])
         block_terms(m, a, state.rules, moments, scratch, terms)

@@ -7,8 +7,8 @@ from evolabel.paper.rules.loops.memberships import is_beyond, join, paper_member
 from evolabel.paper.rules.loops.regressors import project_conditional
 from evolabel.paper.rules.loops.rotated import rotate
 from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
-from evolabel.stages.rules.loops.antecedents import nearest, update_moments, update_winner_stats
-from evolabel.stages.rules.loops.learn import confidence_of_row, reason_after
+from evolabel.stages.rules.loops.antecedents import nearest, reason_after, update_moments, update_winner_stats
+from evolabel.stages.rules.loops.consequents import confidence_of_row
 from evolabel.typing import FloatArray
 
 

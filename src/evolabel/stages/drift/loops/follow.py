@@ -1,15 +1,17 @@
-"""One row of all members: their answers, then what each learns from it, and whether the stream has shifted.
+"""One row of all members: how it is read, their answers, what each learns from it, and whether the stream has shifted.
 
-Alarms, odds and the comparison of slow and fast member count independent answers (`core.loops.pace`). The losses of
-the mixer, the steps of the linear member, the fading of the fast one, the bound on the counts of centres, and what is
-counted from cuts and renewals on, take the pace of the answers. Shares of labels, sums of the slow member, sensors,
-scores of the linear member, the longest and the shortest drift, and the rows of events count rows.
+While a sensor is on trial, a row has two views, as it was read before and as it would be corrected; the errors of both
+are compared. Alarms, odds and the comparison of slow and fast member count independent answers (`core.pace`). The
+losses of the mixer, the steps of the linear member, the fading of the fast one, the bound on the counts of centres, and
+what is counted from cuts and renewals on, take the pace of the answers. Shares of labels, sums of the slow member,
+sensors, scores of the linear member, the longest and the shortest drift, and the rows of events count rows.
 """
 
 import numpy as np
 
-from evolabel.core.loops.pace import LAST_ANSWER, count_answer, independent, pace_of, spread_of
+from evolabel.core.pace import LAST_ANSWER, count_answer, independent, pace_of, spread_of
 from evolabel.engine.compile import inner
+from evolabel.engine.values import MAX_VALUE
 from evolabel.stages.drift.arrays import (
     BORN,
     CALM,
@@ -46,20 +48,110 @@ from evolabel.stages.drift.loops.alarm import (
     CALM_MEAN,
     QUIET,
     RAISED,
+    RECENT_LOSS,
     SHORT_MEAN,
+    USUAL_LOSS,
+    are_found,
+    forget_usual,
     is_back,
     next_odds,
     watch,
+    watch_positives,
 )
-from evolabel.stages.drift.loops.fast import block_of, fade_active
-from evolabel.stages.drift.loops.linear import answer_linear, fill_scores, learn_linear, learn_scores
-from evolabel.stages.drift.loops.mixer import clipped, learn_losses, mix, mixer_weights
-from evolabel.stages.drift.loops.positives import RECENT_LOSS, USUAL_LOSS, are_found, forget_usual, watch_positives
-from evolabel.stages.drift.loops.views import learn_sensors
+from evolabel.stages.drift.loops.members import (
+    answer_linear,
+    block_of,
+    clipped,
+    fade_active,
+    fill_scores,
+    learn_linear,
+    learn_losses,
+    learn_scores,
+    mix,
+    mixer_weights,
+)
 from evolabel.stages.rules.arrays import State
-from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents
-from evolabel.stages.sensors.arrays import RUN_ENDED, UNSETTLED
+from evolabel.stages.rules.loops.antecedents import rule_memberships
+from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents, project
+from evolabel.stages.scaling.loops import clipped_score, score_of
+from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, RUN_ENDED, UNSETTLED, UNWATCHED
+from evolabel.stages.sensors.loops import (
+    answering_view,
+    compare_views,
+    end_trial,
+    is_over,
+    is_unsettled,
+    learn_calm_reading,
+    read_row,
+    watch_feature,
+)
 from evolabel.typing import FloatArray
+
+FEWEST_KNOTS = 8  # distinct quantiles of a feature that is watched
+
+
+@inner
+def fill_row(x: FloatArray, offset: int, members: Members, z: FloatArray) -> None:
+    """Fill z and the corrected row of the sensors with the raw row x, by the view whose row of `views` is `offset`."""
+    sensors = members.sensors
+    read_row(x, offset, sensors.arrays.views, sensors.x)
+    for j in range(x.shape[0]):
+        z[j] = clipped_score(members.knots, j, sensors.x[j])
+
+
+@inner
+def read_and_scale(x: FloatArray, state: State, members: Members, z: FloatArray) -> None:
+    """Fill z and the corrected row of the sensors with the raw row x, by the view that answers.
+
+    During a trial, `other` receives the outputs of the slow member by the other view.
+    """
+    trial = members.sensors.arrays.trial
+    offset = answering_view(trial)
+    if trial[IS_ON] > 0.0:
+        work = state.work
+        fill_row(x, OFFSET + NEW_OFFSET - offset, members, z)
+        m = rule_memberships(z, state.rules, state.settings, work)
+        project(z, m, state.rules, work)
+        answer(m, state.rules, state.settings.penalty[1], work, members.other)
+    fill_row(x, offset, members, z)
+
+
+@inner
+def compare_answers(y: FloatArray, confidence: FloatArray, members: Members) -> None:
+    """Update the errors of both views on trial by the labels y of the present row."""
+    slow, other, total = 0.0, 0.0, 0.0
+    for b in range(y.shape[0]):
+        if confidence[b] > 0.0:
+            slow += confidence[b] * (clipped(members.F[SLOW, b]) - y[b]) ** 2
+            other += confidence[b] * (clipped(members.other[b]) - y[b]) ** 2
+            total += confidence[b]
+    compare_views(slow, other, total, members.sensors.arrays.trial)
+
+
+@inner
+def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_stream: bool, members: Members) -> bool:
+    """Learn the raw row x with its labels y; return whether a trial has ended.
+
+    In the initial batch, not `in_stream`, only the calm readings are learned.
+    """
+    sensors, knots, now = members.sensors, members.knots, members.arrays.clock[ROWS]
+    arrays, ended, unsettled = sensors.arrays, False, False
+    if arrays.trial[IS_ON] > 0.0:
+        compare_answers(y, confidence, members)
+        if is_over(arrays.trial, now):
+            end_trial(now, members.arrays.time[ROW_INDEPENDENT] < 1.0, sensors)
+            ended = True
+    for j in range(x.shape[0]):
+        if knots.used[j] >= FEWEST_KNOTS and arrays.phase[j] != UNWATCHED and not np.isnan(x[j]):
+            if in_stream:
+                score = score_of(knots, j, arrays.views[OFFSET, j] + arrays.views[FACTOR, j] * x[j])
+                watch_feature(j, x[j], score, now, sensors)
+                unsettled = unsettled or is_unsettled(j, arrays.phase[j], arrays.readings)
+            else:
+                learn_calm_reading(j, min(max(x[j], -MAX_VALUE), MAX_VALUE), arrays.readings)
+    arrays.trial[UNSETTLED] = 1.0 if unsettled else 0.0
+    return ended
+
 
 SHORTEST_DRIFT = 50  # rows after which a label can have recovered
 LONGEST_HELD = 450  # rows for which a drift is no event while a sensor may be its cause
@@ -243,38 +335,45 @@ def is_renewal_due(members: Members) -> bool:
 def learn_members(
     m: int,
     z: FloatArray,
-    x: FloatArray,
     y: FloatArray,
     share: float,
     weight: float,
     in_stream: bool,
     members: Members,
 ) -> bool:
-    """Learn the present row with all members but the slow one; return whether `happened` or `due` have entries.
+    """Learn the present row with all members but the slow one; return whether to cut the fast one.
 
-    z and x are the row, scaled, and raw as it was read, y its labels, `share` their mean confidence. The m active rules
-    are those of the slow member, which has learned the row.
+    z is the row, scaled, y its labels, `share` their mean confidence. The m active rules are those of the slow member,
+    which has learned the row.
     """
-    clock, fast, due = members.arrays.clock, members.fast, members.due
-    now, confidence, memory = present_time(members), fast.work.confidence, fast.settings.memory
+    fast, confidence = members.fast, members.fast.work.confidence
     raised = learn_answers(y, weight, confidence, in_stream, members)
-    has_fast = clock[BORN] != NEVER
-    if has_fast:
+    if members.arrays.clock[BORN] != NEVER:
         compare_losses(y, confidence, members)
-        if fade_active(m, block_of(now, memory), members):
+        if fade_active(m, block_of(present_time(members), fast.settings.memory), members):
             fill_products(m, fast.rules, fast.work)
         learn_consequents(m, z, y, share, weight, fast.rules, fast.settings, fast.work)
     pace = members.arrays.time[ROW_PACE]
     learn_linear(y, weight * pace, confidence, members.s, members.F[LINEAR], members.arrays.W)
     learn_scores(members.sensors.x, weight, members.arrays.mean, members.arrays.variance, members.arrays.n_read)
-    judged = learn_sensors(x, y, confidence, in_stream, members)
-    if not judged:
+    return raised
+
+
+@inner
+def has_shifted(raised: bool, trial_ended: bool, members: Members) -> bool:
+    """Return whether `happened` or `due` have entries after the present row, or the members have to change.
+
+    `raised`: the fast member is to be cut. `trial_ended`: the sensors have ended a trial.
+    """
+    clock, due, memory = members.arrays.clock, members.due, members.fast.settings.memory
+    now, has_fast = present_time(members), clock[BORN] != NEVER
+    if not trial_ended:
         release_held(members)
     if raised and (clock[CUT] == NEVER or now - clock[CUT] >= memory // 2):
         due[CUT_DUE] = 1  # until it is done: Ctrl-C may come first
     if has_fast and is_renewal_due(members):
         due[RENEWAL_DUE] = 1
-    shifted = judged or bool(due.any()) or (not has_fast and now >= memory)
-    for b in range(y.shape[0]):
+    shifted = trial_ended or bool(due.any()) or (not has_fast and now >= memory)
+    for b in range(members.happened.shape[0]):
         shifted = shifted or members.happened[b] != CALM
     return shifted

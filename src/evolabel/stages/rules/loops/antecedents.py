@@ -17,7 +17,7 @@ import numpy as np
 from evolabel.engine.compile import inlined, inner, kernel
 from evolabel.engine.lanes import WIDTH, exp_of_negative, fma, load, minus, times, total, zeros
 from evolabel.engine.values import observed_features, observed_weight
-from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, State, Workspace
+from evolabel.stages.rules.arrays import DONE, INACTIVE, RULES, SEEN, RuleArrays, Settings, State, Workspace
 from evolabel.typing import FloatArray, IntArray
 
 MIN_MEMBERSHIP = 1e-12  # smaller memberships are taken for 0
@@ -241,6 +241,35 @@ def any_inactive(rules: RuleArrays, settings: Settings) -> bool:
     for a in range(1, C + 1):
         found = found or is_inactive(a, rules, settings)
     return found
+
+
+@inlined
+def update_winner(
+    w: int,
+    d: float,
+    z: FloatArray,
+    weight: float,
+    antecedent_rate: float,
+    rules: RuleArrays,
+    settings: Settings,
+    pace: float,
+) -> None:
+    """Update the moments of the winner w, at distance d from z, unless it is locked, and those of the whole stream.
+
+    `pace` is the time that passes with the row: where answers persist, centres remember more rows.
+    """
+    update_winner_stats(d, rules.winner_stats)
+    if not rules.locked[w]:
+        rules.last_won[w] = rules.counters[SEEN]
+        if antecedent_rate > 0.0:
+            update_moments(w, z, weight * antecedent_rate, rules, settings, pace)
+    update_moments(0, z, weight, rules, settings)
+
+
+@inlined
+def reason_after(rules: RuleArrays, settings: Settings) -> int:
+    """Return why the structure makes the loop stop after a row, or DONE."""
+    return INACTIVE if settings.prune_after > 0 and any_inactive(rules, settings) else DONE
 
 
 @kernel

@@ -27,6 +27,16 @@ from evolabel.typing import FloatArray, IntArray
 
 
 @inlined
+def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) -> float:
+    """Fill `confidence`: 0 where y is NaN, else `given`, 1 if that is empty. Return the mean over labels."""
+    total = 0.0
+    for b in range(y.shape[0]):
+        confidence[b] = 0.0 if np.isnan(y[b]) else (given[b] if given.shape[0] > 0 else 1.0)
+        total += confidence[b]
+    return float(total / y.shape[0])
+
+
+@inlined
 def fill_regressor(z: FloatArray, centre: FloatArray, r: FloatArray) -> None:
     """Fill r with (z, 1); a missing feature takes its entry of `centre`, its mean under an axis-parallel Gaussian."""
     p = z.shape[0]

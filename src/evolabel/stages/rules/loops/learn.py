@@ -1,61 +1,13 @@
 """The loop that learns one sample after the other by the rules alone; each is answered before it is learned.
 
-`consequents` has the outputs and statistics of the rules. Where drift is followed, `stages.drift.loops.learn` is used.
+`consequents` has the outputs and statistics of the rules. Where drift is followed, `model.pipeline.learn_rows` is used.
 """
 
-import numpy as np
-
-from evolabel.engine.compile import inlined, kernel
-from evolabel.stages.rules.arrays import DONE, INACTIVE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
-from evolabel.stages.rules.loops.antecedents import (
-    any_inactive,
-    is_novel,
-    nearest,
-    rule_memberships,
-    update_moments,
-    update_winner_stats,
-)
-from evolabel.stages.rules.loops.consequents import answer, learn_consequents, project
+from evolabel.engine.compile import kernel
+from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, State
+from evolabel.stages.rules.loops.antecedents import is_novel, nearest, reason_after, rule_memberships, update_winner
+from evolabel.stages.rules.loops.consequents import answer, confidence_of_row, learn_consequents, project
 from evolabel.typing import FloatArray
-
-
-@inlined
-def confidence_of_row(y: FloatArray, given: FloatArray, confidence: FloatArray) -> float:
-    """Fill `confidence`: 0 where y is NaN, else `given`, 1 if that is empty. Return the mean over labels."""
-    total = 0.0
-    for b in range(y.shape[0]):
-        confidence[b] = 0.0 if np.isnan(y[b]) else (given[b] if given.shape[0] > 0 else 1.0)
-        total += confidence[b]
-    return float(total / y.shape[0])
-
-
-@inlined
-def update_winner(
-    w: int,
-    d: float,
-    z: FloatArray,
-    weight: float,
-    antecedent_rate: float,
-    rules: RuleArrays,
-    settings: Settings,
-    pace: float,
-) -> None:
-    """Update the moments of the winner w, at distance d from z, unless it is locked, and those of the whole stream.
-
-    `pace` is the time that passes with the row: where answers persist, centres remember more rows.
-    """
-    update_winner_stats(d, rules.winner_stats)
-    if not rules.locked[w]:
-        rules.last_won[w] = rules.counters[SEEN]
-        if antecedent_rate > 0.0:
-            update_moments(w, z, weight * antecedent_rate, rules, settings, pace)
-    update_moments(0, z, weight, rules, settings)
-
-
-@inlined
-def reason_after(rules: RuleArrays, settings: Settings) -> int:
-    """Return why the structure makes the loop stop after a row, or DONE."""
-    return INACTIVE if settings.prune_after > 0 and any_inactive(rules, settings) else DONE
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The ring of recent rows: writing a row, its bins, and the rows that reach a node.
+"""The ring of recent rows: writing a row, its bins, the rows that reach a node, and sorting their values by bins.
 
 A row that holds a positive of a rare label is also put into a second ring, where it stays longer. For a label whose
 positives are all there, they are used beside the rows of the first ring, and its negatives weigh more: as if all rows
@@ -8,6 +8,7 @@ since the oldest of them were kept.
 import numpy as np
 
 from evolabel.engine.compile import inner, kernel
+from evolabel.engine.values import sort_values
 from evolabel.stages.threshold_rules.arrays import (
     BIN_FEATURE,
     COARSE,
@@ -27,8 +28,40 @@ from evolabel.stages.threshold_rules.arrays import (
     Thresholds,
 )
 from evolabel.stages.threshold_rules.loops.answer import goes_left
-from evolabel.stages.threshold_rules.loops.sorting import sort_by_bins
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
+
+MOST_IN_BIN = 150  # values of one bin that are sorted by insertion
+
+
+@inner
+def sort_by_bins(n: int, values: FloatArray, order: IntArray, counts: IntArray) -> None:
+    """Do as `sort_values` with the first n `values`, whose bins are in order[1]: these first, then within bins.
+
+    `counts` is scratch, of the number of codes. If a bin holds many values, merging is faster.
+    """
+    counts[:] = 0
+    largest = 0
+    for i in range(n):
+        counts[order[1, i]] += 1
+    before = 0
+    for code in range(counts.shape[0]):
+        largest = max(largest, counts[code])
+        counts[code], before = before, before + counts[code]
+    if largest > MOST_IN_BIN:
+        sort_values(n, values, order)
+        return
+    for i in range(n):
+        code = order[1, i]
+        order[0, counts[code]] = i
+        counts[code] += 1
+    for i in range(1, n):
+        index = order[0, i]
+        value, place = values[index], i
+        while place > 0 and values[order[0, place - 1]] > value:
+            order[0, place] = order[0, place - 1]
+            place -= 1
+        order[0, place] = index
+
 
 RARE_SHARE = 0.15  # labels of a smaller share are kept in the second ring
 USED_SHARE = 0.1  # labels of a smaller share use it

@@ -14,7 +14,7 @@ are paid for, tried or not, and a pair needs `PAIR_DOUBT` more, and more than it
 import numpy as np
 
 from evolabel.engine.compile import inner
-from evolabel.engine.sorting import sort_values
+from evolabel.engine.values import sort_values
 from evolabel.stages.threshold_rules.arrays import (
     COARSE,
     LEARNED,
@@ -25,9 +25,8 @@ from evolabel.stages.threshold_rules.arrays import (
     Thresholds,
 )
 from evolabel.stages.threshold_rules.loops.answer import mean_label
-from evolabel.stages.threshold_rules.loops.edges import settle_edges, trim
+from evolabel.stages.threshold_rules.loops.edges import refill, settle_edges, split, trim
 from evolabel.stages.threshold_rules.loops.ring import oldest_row
-from evolabel.stages.threshold_rules.loops.structure import refill, split
 from evolabel.typing import FloatArray
 
 DOUBT = 6.0  # added to the gain that the search alone would find

@@ -24,10 +24,9 @@ from evolabel.stages.threshold_rules.arrays import (
     Thresholds,
 )
 from evolabel.stages.threshold_rules.loops.answer import mean_label
-from evolabel.stages.threshold_rules.loops.edges import settle_edges, trim
+from evolabel.stages.threshold_rules.loops.edges import FIRST_WAIT, make_leaf, refill, settle_edges, trim
 from evolabel.stages.threshold_rules.loops.learn import EVERY
 from evolabel.stages.threshold_rules.loops.ring import choose_rows, renew_some_bins
-from evolabel.stages.threshold_rules.loops.structure import FIRST_WAIT, make_leaf, refill
 from evolabel.stages.threshold_rules.loops.trial import LEAST_GAIN, cost_of_trial, try_leaf
 
 MOST_WORK = 400_000  # values that are read in one turn

@@ -2,13 +2,13 @@
 
 From the features alone, a sensor that moved and inputs that moved look the same. So a feature that is suspect, because
 the mean or the spread of its recent scores is not the usual one, is tried for `TRIAL_ROWS` rows: as it is read, and
-moved back to the mean and the spread it had before. The rules answer both views (`stages.drift.loops.views`); the
+moved back to the mean and the spread it had before. The rules answer both views (`stages.drift.loops.follow`); the
 better one is used meanwhile. At the end the correction stays ("the sensor moved"), if its error is smaller by a
 twentieth, or it is dropped and the new place is usual, beside the earlier ones ("the inputs moved"). So inputs that
 come and go, as a load does in the course of a day, are tried until their range is known, and then do not share the
 trial of a sensor.
 
-Where answers persist (`core.loops.pace`), all rows of a trial may have the same ones, and their errors prove little.
+Where answers persist (`core.pace`), all rows of a trial may have the same ones, and their errors prove little.
 There the correction stays only if its mean gain over at least `FEWEST_RUNS` runs of rows with the same answers is
 `SURE_RUNS` standard errors. A trial that has seen fewer ends without a verdict: the new place is usual, and no event
 names it.

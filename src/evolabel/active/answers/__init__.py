@@ -1,1 +1,0 @@
-"""Answers of annotators: reading, votes, record."""

@@ -1,1 +1,0 @@
-"""Compiled loops over all stages of the rule base."""

@@ -1,1 +1,0 @@
-"""Compiled loops: maps and thresholds of sets."""

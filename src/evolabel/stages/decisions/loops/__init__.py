@@ -1,1 +1,0 @@
-"""Compiled loops: cuts of outputs, known label sets."""

@@ -1,1 +1,0 @@
-"""Compiled loop: recent errors."""

@@ -1,1 +1,0 @@
-"""Compiled loops: answers and learning by the last answers."""

@@ -1,1 +1,0 @@
-"""Compiled loop: rows that are scaled."""

@@ -1,1 +1,0 @@
-"""Compiled loops: readings that are watched, and trials of corrections."""

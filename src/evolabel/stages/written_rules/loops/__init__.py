@@ -1,1 +1,0 @@
-"""Compiled loops: answers and learning of written rules."""
