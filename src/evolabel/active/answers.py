@@ -147,7 +147,7 @@ class Answer(NamedTuple):
         missing = np.isnan(self.rows)
         return np.logical_not(missing[0] if len(missing) == 1 else missing.all(axis=0))
 
-    def settle(self, pool: AnnotatorPool) -> tuple[FloatArray, FloatArray | None]:
+    def combined(self, pool: AnnotatorPool) -> tuple[FloatArray, FloatArray | None]:
         """One answer and the confidence of its labels, by the votes of `pool`, which also counts the agreements."""
         if not self.names:
             return self.rows[0], None

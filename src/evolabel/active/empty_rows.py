@@ -18,7 +18,7 @@ class FilledRows(NamedTuple):
 
     @classmethod
     def of(cls, rows: FloatArray, outcome: str) -> "FilledRows":
-        """Return those of the checked `rows` that have a feature; a DataWarning says the `outcome` for the others."""
+        """Return those of the checked `rows` that have a feature; a DataWarning names the `outcome` for the others."""
         empty = rows_without_features(rows)
         if empty is None:
             return cls(rows, None)

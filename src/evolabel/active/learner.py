@@ -596,7 +596,7 @@ class ActiveLearner:
 
     def _learn_answer(self, model: Model, query: Query, answer: Answer) -> None:
         """Train on one answer. Does nothing if every label is NaN (tied votes, or annotators of weight 0)."""
-        y, confidence = answer.settle(self.annotators)
+        y, confidence = answer.combined(self.annotators)
         if np.isnan(y).all():
             return
         warm_up = model.warm_up

@@ -38,7 +38,7 @@ class RiverEvolvingFuzzyClassifier(DictionaryModel, base.Classifier, base.MultiL
     ----------
     follows : int or None, default=1
         How many samples after the last learned one those come that are predicted; the last answers then count as
-        `memory` says. 1: every sample is learned right after its prediction. None where answers come late: predictions
+        `memory` does. 1: every sample is learned right after its prediction. None where answers come late: predictions
         are then as without the last answers, as they are with `memory=None`.
     **parameters
         Parameters of `EvolvingFuzzyClassifier`.
@@ -118,7 +118,7 @@ class RiverSingleLabelClassifier(DictionaryModel, base.Classifier):  # type: ign
     ----------
     follows : int or None, default=1
         How many samples after the last learned one those come that are predicted; the last answers then count as
-        `memory` says. 1: every sample is learned right after its prediction. None where answers come late: predictions
+        `memory` does. 1: every sample is learned right after its prediction. None where answers come late: predictions
         are then as without the last answers, as they are with `memory=None`.
     **parameters
         Parameters of `EvolvingFuzzyClassifier`.

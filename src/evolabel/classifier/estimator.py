@@ -154,8 +154,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         where they are better than the rules beyond doubt; for the first 232 rows a small tree answers beside them.
     memory : {"answers", None}, default="answers"
         Whether the last answers count in answers to the rows right after them. Where labels persist, or errors repeat,
-        they say more than the features. They count in `test_then_train`, in `answer_then_train`, and where `follows`
-        says how many rows after the last learned one a row comes; never in a plain `predict`. None: they do not.
+        they predict more than the features. They count in `test_then_train`, in `answer_then_train`, and where
+        `follows` is how many rows after the last learned one a row comes; never in a plain `predict`. None: never.
     prune_after : int or None, default=None
         Samples without a win after which a rule below `min_support` is removed. None never removes one.
     warm_up : int, default=80
@@ -525,7 +525,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         """Name the `features` and the `labels` that came as plain arrays; rules and explanations use the names.
 
         Features of 0 and 1 named `site=north` and `site=south` are the texts of one column, `site`, of later frames.
-        `kinds`, those of a `Dataset`, say which columns had texts, true and false, or timestamps.
+        `kinds`, those of a `Dataset`, are which columns had texts, true and false, or timestamps.
         """
         self.inner.name_arrays([*map(str, features)], [*map(str, labels)], kinds)
         return self

@@ -25,7 +25,7 @@ def rules(
     """Print the rules of a saved model: IF some features have these values, THEN these labels are likely.
 
     Terms such as "low to medium" are fifths of the stream the model has learned; ranges are in the units of the
-    features, as sensors read now. The first lines say which part of the model answers each label; rules are printed
+    features, as sensors read now. The first lines name which part of the model answers each label; rules are printed
     for labels that rules answer. Rules are shortened to the fewest features with which they still predict nearly as
     many labels as the whole model does as before; the share that they predict so is printed as fidelity.
 

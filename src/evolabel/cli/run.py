@@ -114,7 +114,7 @@ def run(
         benchmark: rows shuffled by the seed, a fifth as initial batch (known sets); paper: official split, or the first
         third; order: rows as they come (files).
     initial
-        Initial batch: a share below 1, or a number of rows; 0 for a cold start, which --budget does not allow.
+        Initial batch: a share below 1, or a number of rows; 0 for none, which --budget does not allow.
     samples
         Number of rows to use; all if not given.
     delay

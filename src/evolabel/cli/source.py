@@ -160,7 +160,7 @@ def _initial(asked: float | None, usual: float | str) -> float | str:
         return usual
     if not 0.0 <= asked < inf or (asked >= 1.0 and asked != int(asked)) or 1.0 <= asked < _MIN_ROWS:
         raise ParameterError(
-            f"--initial {asked:g} is not allowed; use a share below 1, at least {_MIN_ROWS} rows, or 0 (cold start)"
+            f"--initial {asked:g} is not allowed; use a share below 1, at least {_MIN_ROWS} rows, or 0 (none)"
         )
     return asked if 0.0 < asked < 1.0 else int(asked)
 

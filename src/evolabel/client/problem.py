@@ -8,7 +8,7 @@ from evolabel.errors import EvolabelError
 
 
 class ServiceError(EvolabelError, RuntimeError):
-    """The service has refused a request; the message is what it says about it.
+    """The service has refused a request; the message is that of the service.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evolabel.client.problem import ConnectionLostError, ServiceError
 
-_NOTHING_DONE = (429, 507)  # the service says so
+_NOTHING_DONE = (429, 507)  # by the promise of the service
 _UNKNOWN = (502, 503, 504)  # of a proxy that may have lost the response, or of a commit whose end is not known
 _PASSING = ("busy", "standby", "rebuilding", "starting")  # types of a 503 after which every request is sent again
 

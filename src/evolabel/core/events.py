@@ -20,7 +20,7 @@ THRESHOLD_CHANGES = ("rule found", "edge moved", "rule gone")
 # Changes of a written rule: without it the error is smaller beyond doubt, so it is not used; it is used again; it is
 # no more, because a feature that it names is gone.
 WRITTEN_CHANGES = ("rule contradicted", "rule restored", "rule dropped")
-# What a stage of a user has logged; the note says what.
+# What a stage of a user has logged; the note has what it is.
 STAGE_EVENT = "stage"
 # Note of a drift whose errors are those of the samples with the label.
 OF_POSITIVES = "positives"

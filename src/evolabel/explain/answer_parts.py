@@ -62,7 +62,7 @@ class AnswerParts:
 
     @property
     def by_rules(self) -> bool:
-        """Whether rules answer more than half, so that what they say is printed."""
+        """Whether rules answer more than half, so that their answers are printed."""
         return self.rules > CLAIMED_FROM
 
     @property

@@ -1,4 +1,4 @@
-"""What a rule says about its labels (`RuleOutcome`), which of that is claimed, and its words."""
+"""What a rule answers for its labels (`RuleOutcome`), which of that is claimed, and its words."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

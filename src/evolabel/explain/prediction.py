@@ -101,7 +101,7 @@ class Explanation:
     own : dict of str to array of shape (n_labels,)
         What stages of the user's own add to each label, by their names; empty without any.
     last_answers : array of shape (n_labels,), optional
-        What the last answers add to each label, where the sample is said to follow them.
+        What the last answers add to each label, where it is given that the sample follows them.
     similar : tuple of tuple of SimilarSample
         The three answered samples that are most similar, for each label; empty without `answered_forest`.
     answers : tuple of LastAnswer or None
@@ -330,7 +330,7 @@ def _below(why: Explanation, c: int, style: Style, of_rule: Style) -> list[str]:
 
 
 def _turn_lines(why: Explanation, c: int, style: Style) -> list[str]:
-    """Return a line for each change that turns label `c`, or one that says why there is none."""
+    """Return a line for each change that turns label `c`, or one with the reason why there is none."""
     if why.together:
         return [f"no change is offered: {_NO_CHANGE[why.together]}"]
     return [_turn_line(why, change, style) for change in why.turns[c]] or [

@@ -84,9 +84,9 @@ def read_rules(
 
 
 class _Claims:
-    """What the rules of `model` say about the labels, and what the model predicts where they are active.
+    """What the rules of `model` answer for the labels, and what the model predicts where they are active.
 
-    `parts` answer the labels called `labels`, which are on as `decide` says. Predictions are those for raw `rows`, if
+    `parts` answer the labels called `labels`, which are on by `decide`. Predictions are those for raw `rows`, if
     they are given, else for recent ones, and for some that are drawn from each rule.
     """
 

@@ -208,7 +208,7 @@ class RuleSet(list[Rule]):
     threshold_rules : iterable of LabelRules
         Threshold rules of the labels for which they are used; they are printed next.
     searched : bool
-        Whether thresholds were looked for in enough rows to say so where there are none.
+        Whether thresholds were looked for in enough rows to print that there are none.
     n_all : int, optional
         Number of all rules, where these are some of them.
     parts : dict of str to AnswerParts, optional

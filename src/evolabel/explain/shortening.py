@@ -174,7 +174,7 @@ def _one_per_column(order: IntArray, columns: Sequence[Sequence[int]]) -> IntArr
 def measure_fidelity(
     short: ShortRules, Z: FloatArray, decide: Decide = at_one_half, outputs: FloatArray | None = None
 ) -> Fidelity:
-    """Return the fidelity of `short` on the complete scaled rows `Z`, with labels on as `decide` says.
+    """Return the fidelity of `short` on the complete scaled rows `Z`, with labels on by `decide`.
 
     `outputs` are the final ones of the model for these rows, if they are known.
     """

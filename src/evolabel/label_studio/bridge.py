@@ -135,7 +135,7 @@ def make_bridge(url: str, *, transport: Any = None) -> Starlette:
 
 
 async def _learn(client: AsyncClient, action: str, event: SingleEvent | JointEvent) -> None:
-    """Send what the annotations of `event` say by `client`; all are checked before the first is sent.
+    """Send the labels of the annotations of `event` by `client`; all are checked before the first is sent.
 
     A new annotation is a sample with labels, or the answer to the question that its task is. One that is changed or
     deleted is a correction.
@@ -250,7 +250,7 @@ def _validated(document: dict[str, Any], model: type[M]) -> M:
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    """Return the problem document for `error`; what the service has said is passed on."""
+    """Return the problem document for `error`; the message of the service is passed on."""
     if isinstance(error, ServiceError):
         refusal = Refusal(error.status, error.type or "refused", str(error))
         refusal.document |= error.document

@@ -1,4 +1,4 @@
-"""What is read of the requests of Label Studio, and what its annotations say about the labels of a project.
+"""What is read of the requests of Label Studio, and the labels of a project that its annotations give.
 
 The requests carry secrets (`access_token`, `params.login`, `params.password`). Only the fields that are named here are
 read; nothing else is kept or logged.
@@ -126,7 +126,7 @@ class PlacedAnnotation(NamedTuple):
         raise DataError(f"{QUESTION_FIELD} is {number!r}; it must be the number of a question")
 
     def answers(self, tag: ChoicesTag) -> Answers | None:
-        """Return what the annotation says: True for its choices, False for the other labels of `tag`.
+        """Return the labels of the annotation: True for its choices, False for the other labels of `tag`.
 
         None if it was cancelled; StudioFieldError for a choice that is no label.
         """

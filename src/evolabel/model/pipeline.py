@@ -330,7 +330,7 @@ def stage_parts(model: Model, rows: Rows) -> dict[str, StagePart]:
 def learn_initial(model: Model, batch: Batch, *, in_order: bool) -> None:
     """Learn the raw rows of the initial `batch` by the refiners of `model`; its outputs are those before each row.
 
-    Unless they are `in_order`, they say nothing about the rows that follow an answer.
+    Unless they are `in_order`, they show nothing of the rows that follow an answer.
     """
     for stage in refiners(model):
         if stage is model.memory and not in_order:

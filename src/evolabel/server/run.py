@@ -27,7 +27,7 @@ logger = logging.getLogger("evolabel.server")
 
 
 def run_server(config: ServerConfig, *, demo: bool = False) -> None:
-    """Serve as `config` says until the process is stopped.
+    """Serve with this `config` until the process is stopped.
 
     `demo`: a project is filled with samples, and a link to it is printed. The port is taken first, so that
     a process that cannot listen leaves the database as it is.

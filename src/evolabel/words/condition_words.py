@@ -24,7 +24,7 @@ class RuleCondition:
 def condition_words(conditions: Sequence[RuleCondition], shares: Mapping[str, float]) -> list[tuple[str, str, str]]:
     """Return for each condition the feature or column, its term or text, and the numbers behind it.
 
-    `shares` says how often the 0/1 features of categorical columns are 1; all `conditions` on one column are one.
+    `shares` are how often the 0/1 features of categorical columns are 1; all `conditions` on one column are one.
     A range that is as wide as the stream is left out.
     """
     words, texts = [], _texts(conditions, shares)
@@ -44,7 +44,7 @@ def printed_box(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest value of each feature of `names` for which the printed `conditions` hold.
 
-    `shares` says how often the 0/1 features of categorical columns are 1. Features that nothing is printed of have
+    `shares` are how often the 0/1 features of categorical columns are 1. Features that nothing is printed of have
     infinite ends.
     """
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
@@ -75,9 +75,9 @@ def _texts(
 
 
 def _text(features: Sequence[str], shares: Mapping[str, float]) -> tuple[str, str]:
-    """Return what a rule says of a categorical column by some 0/1 `features` of it, and in what share of its samples.
+    """Return the condition on a categorical column by some 0/1 `features` of it, and its share of the samples.
 
-    `shares` are those of all values of the column: one that is nearly always there says more than those that are not.
+    `shares` are those of all values of the column: one that is nearly always there shows more than those that are not.
     """
     named, value = _named_values(features, shares)
     values = [column_and_value(feature)[1] for feature in named]

@@ -23,7 +23,7 @@ def text_features(names: Sequence[str], binary: BoolArray) -> frozenset[str]:
     Parameters
     ----------
     names : sequence of str
-        Names of all features; as `FeatureNames` they say which ones came as texts.
+        Names of all features; as `FeatureNames` they hold which ones came as texts.
     binary : array of shape (n_features,)
         Which features were only 0 or 1 in the initial batch.
 

@@ -1,6 +1,7 @@
 """A history and a fit, a model from a file, and the replay of both."""
 
 import time
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from evolabel.server.log.records import LogError, find_kinds
 from evolabel.server.log.schema import BLOB
 from evolabel.server.project import operations, reading
 from evolabel.server.project.operations import ConflictError
+from evolabel.stages import OwnStage, Schema, array
+from evolabel.typing import FloatArray
 from server.conftest import on_sqlite
 from server.http.test_http import P, serving
 from server.pumps import ANNA, call, proven, run, samples, seal, send
@@ -38,12 +41,28 @@ def replayed(service):
         return proven(connection).replay.seal
 
 
-def trained_file(labels=("leak", "wear"), features=FEATURES):
+class Mean(NamedTuple):
+    mean: Annotated[FloatArray, array("label")]
+
+
+class Shift(OwnStage):
+    """Changes nothing."""
+
+    name, schema = "shift", Schema(Mean)
+
+    def answer(self, rows):
+        rows.outputs += self.arrays.mean
+
+    def learn_row(self, row, log):
+        pass
+
+
+def trained_file(labels=("leak", "wear"), features=FEATURES, **parameters):
     """Contents of the file of a classifier."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, len(features)))
     Y = np.stack([X[:, 0] < 0.0, X[:, 1] > 0.5], axis=1).astype(float)
-    return classifier_bytes(EvolvingFuzzyClassifier().fit(X, Y).name_columns(features, labels))
+    return classifier_bytes(EvolvingFuzzyClassifier(**parameters).fit(X, Y).name_columns(features, labels))
 
 
 def put(sender, data):
@@ -136,6 +155,19 @@ def test_a_model_is_replaced_by_a_file(served):
     call(worker, operations.give_answer, number, {"leak": True}, ANNA)
     run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
     assert replayed(service) == seal(worker)
+
+
+@on_sqlite
+def test_a_model_with_a_stage_of_a_user_is_refused(served):
+    service, senders = served
+    worker = service.workers["pumps"]
+    head = worker.head
+    refused = put(senders["admin"], trained_file(stages=[Shift()]))
+    assert refused.status_code == 422
+    detail = refused.json()["detail"]
+    assert "it has the stages 'shift'" in detail
+    assert "the service has no models with stages of users" in detail
+    assert worker.head == head
 
 
 @on_sqlite

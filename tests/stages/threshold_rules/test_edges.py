@@ -123,9 +123,9 @@ def test_between_neighbouring_floats_the_edge_is_the_left_one():
 
 @settings(max_examples=examples(20))
 @given(SEEDS, st.integers(40, 120), st.integers(1, 6), VALUES, st.sampled_from([1, 4]))
-def test_all_edges_settle_as_those_of_the_twin(seed, n, splits, values, rounds):
+def test_all_edges_are_moved_as_those_of_the_twin(seed, n, splits, values, rounds):
     root, rows, state = problem(seed, n, values, splits)
-    edges.settle_edges(0, 0, n, rounds, pack(state))
+    edges.move_edges_below(0, 0, n, rounds, pack(state))
     naive.settle(root, rows, rounds)
     assert_same_tree(state.arrays, root)
 

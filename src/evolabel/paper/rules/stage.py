@@ -77,11 +77,11 @@ class PaperRules(PaperRuleState, RuleBase):
         flags = self.antecedent_rate, structure, consequents, created
         return _learn_paper(self.packed, self.packed_paper, Z, Y, weights, confidences, *flags, out)
 
-    def _settle(self, reason: int, *, structure: bool) -> None:
+    def _maintain(self, reason: int, *, structure: bool) -> None:
         if reason == DIVERGED:
             self.diverged = True
             raise DivergenceError(DIVERGED_TEXT.format(when=f"at sample {self.n_seen}"))
-        super()._settle(reason, structure=structure)
+        super()._maintain(reason, structure=structure)
         if structure:
             self._merge_touching()
 

@@ -224,7 +224,7 @@ _KINDS: dict[str, Any] = {kind: {} for kind in (_LINES, "text/csv", _BYTES)}
 async def get_export(slug: str, worker: Entered, identity: Entrant, name: str, request: Request) -> Response:
     """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson, model or classifier.safetensors.
 
-    The audit table says who has fetched which file. model.safetensors holds all that answers:
+    The audit table has who has fetched which file. model.safetensors holds all that answers:
     `ActiveLearner.load("model.safetensors").predict_proba([x])` returns the probabilities that the service gives for
     the next sample, bit for bit. classifier.safetensors, for `EvolvingFuzzyClassifier.load`, lacks what the service
     adds: the correction by the errors of the last answers.

@@ -36,7 +36,7 @@ _PROBLEM = {
 }  # fmt: skip
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"description": what, "content": {_MEDIA: {"schema": _PROBLEM}}}
-    for status, what in (("4XX", "Refused; `detail` says what to do"), ("5XX", "Not done now; `detail` says why"))
+    for status, what in (("4XX", "Refused; `detail` has what to do"), ("5XX", "Not done now; `detail` has the reason"))
 }
 """Errors of every route in the OpenAPI document."""
 

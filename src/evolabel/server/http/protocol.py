@@ -63,7 +63,7 @@ class DeadlineProtocol(H11Protocol):
             self._timer = self.loop.call_later(seconds, self._cut_off)
 
     def _announced(self) -> int:
-        """Return the bytes that the head of the request says its body has, at most those of a model file."""
+        """Return the length of the body in bytes by the head of the request, at most those of a model file."""
         length = dict(self.headers).get(b"content-length", b"0")
         return min(int(length[:20]), _LARGEST) if length.isdigit() else 0
 

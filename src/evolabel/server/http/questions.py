@@ -140,7 +140,7 @@ async def get_effect(
 
 
 async def keep_draft(request: Request, worker: Worker, number: int, person: int, answers: Facts) -> None:
-    """Keep the `answers` that a `person` has chosen so far for question `number` of `worker`, as `request` says."""
+    """Keep the `answers` that a `person` has chosen so far for question `number` of `worker`, from a `request`."""
     given = await read(worker, lambda batch: reading.checked_draft(batch, number, answers))
     service = access_of(request).service
 

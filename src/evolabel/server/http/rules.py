@@ -22,7 +22,7 @@ from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["rules"])
 RuleNumber = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
-DryRun = Annotated[bool, Query(description="only say what would change")]
+DryRun = Annotated[bool, Query(description="only return what would change")]
 T = TypeVar("T")
 
 
@@ -125,7 +125,7 @@ async def post_undo_act(
 ) -> Facts:
     """Undo an act, also after learning: by its inverse, or by a replay without it, beside the live model.
 
-    A replay answers 202 with what it takes; the event `act` of the stream says when it is done.
+    A replay answers 202 with what it takes; the event `act` of the stream follows when it is done.
     """
     if dry_run:
         return await asyncio.to_thread(undo_cost, worker, seq)

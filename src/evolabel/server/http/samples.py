@@ -105,7 +105,7 @@ async def put_labels(worker: Entered, origin: Sent, sample: str, body: LabelsIn,
 
 @router.put("/samples/{sample}/correction")
 async def put_correction(worker: Entered, origin: Sent, sample: str, body: CorrectionIn) -> dict[str, Any]:
-    """Keep other labels of a sample for the next rebuild of the model; null takes back what the sender said before.
+    """Keep other labels of a sample for the next rebuild of the model; null takes back earlier ones of the sender.
 
     They train nothing now. `sample` is its number, or `id:` and its id.
     """

@@ -267,7 +267,7 @@ def _from_environment(environ: Mapping[str, str]) -> Layer:
 
 
 def _refused(key: str, value: Any, source: str, error: ValidationError) -> ParameterError:
-    """Return what the first fault in `error` says of the `value` of `key` from `source`."""
+    """Return the text about the first fault in `error`, in the `value` of `key` from `source`."""
     fault = error.errors()[0]
     if isinstance(cause := fault.get("ctx", {}).get("error"), ParameterError):
         return cause

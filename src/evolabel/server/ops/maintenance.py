@@ -28,7 +28,7 @@ _PAGES = 1000  # copied at a time, so that the service can write in between
 def back_up(url: URL, to: Path) -> dict[str, Verified]:
     """Copy the SQLite database at `url` to the new file `to`; return what the check of the copy found, by project.
 
-    A copy that is not whole is removed, and LogError says what is wrong with it.
+    A copy that is not whole is removed, and LogError names what is wrong with it.
     """
     if url.get_backend_name() != "sqlite":
         raise ParameterError(f"PostgreSQL makes its own backups; run: {dump_line(url, to)}")

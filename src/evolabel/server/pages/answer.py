@@ -212,7 +212,7 @@ async def _chosen_before(worker: Worker, visitor: Visitor, question: dict[str, A
 
 
 async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most: int) -> list[dict[str, Any]]:
-    """Return the last answers of `visitor`, at most `most`; what the model said only where it may be seen."""
+    """Return the last answers of `visitor`, at most `most`; predictions only where it may be seen."""
     person = visitor.person.id
 
     def find() -> list[OwnResponse]:
@@ -279,7 +279,7 @@ def _counters(labels: list[Label], last: list[dict[str, Any]]) -> list[dict[str,
 
 
 def _announcement(look: ShownQuestion, question: dict[str, Any] | None, waiting: int) -> str:
-    """Return what the live region says after `look` has led to `question`, while others are `waiting`."""
+    """Return the text of the live region after `look` has led to `question`, while others are `waiting`."""
     parts = [text(f"answer.{look.notice}")] if look.notice else []
     if look.missing:
         return counted("answer.open", len(look.missing), label=look.missing[0])

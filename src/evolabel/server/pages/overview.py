@@ -126,7 +126,7 @@ async def get_project_list(request: Request) -> Response:
 
 
 async def _row(worker: Worker, visitor: Visitor) -> dict[str, Any]:
-    """Return what the list says of the project of `worker` to `visitor`."""
+    """Return what the list shows of the project of `worker` to `visitor`."""
 
     def count(batch: RecordBatch) -> dict[str, Any]:
         state = batch.state
@@ -191,7 +191,7 @@ async def _set_paused(worker: Worker, visitor: Visitor, request: Request, *, pau
 
 
 def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days: RecentDays) -> dict[str, Any]:
-    """Return what the tables say of the project of `worker`, of which so much was `found`, by its `recent_days`."""
+    """Return what the tables have of the project of `worker`, of which so much was `found`, by its `recent_days`."""
     now, project = now_us(), worker.project.id
     since = (now - SHOWN) // HOUR * HOUR
     with service.reader.connect() as connection:

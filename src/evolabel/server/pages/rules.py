@@ -154,8 +154,8 @@ async def get_rules_page(
 ) -> Response:
     """Show the rules that have the text `q` and are of this `kind`; `show` is the one that is open.
 
-    `act` is the number of what the person has just done, which the page says. `runs`: an undo was begun, which the
-    page says until it has ended.
+    `act` is the number of what the person has just done, which the page shows. `runs`: an undo was begun, which the
+    page shows until it has ended.
     """
     kind = kind if kind in KINDS else ""
     page = await from_copy(worker, lambda copy: rule_page(copy.state, q, kind))
@@ -252,7 +252,7 @@ async def _waiting(worker: Worker, visitor: Visitor) -> Facts:
 
 
 def _to_rule(slug: str, rule: int, act: int) -> Response:
-    """Return the way to `rule` on its page, which says what `act` did."""
+    """Return the way to `rule` on its page, which shows what `act` did."""
     return RedirectResponse(f"/p/{slug}/rules?show={rule}&act={act}#rule-{rule}", 303)
 
 

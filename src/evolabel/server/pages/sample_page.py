@@ -100,7 +100,7 @@ async def _model_now(worker: Worker, shown: dict[str, Any], facts: dict[str, Any
 
 
 def _verdicts(labels: list[Label], shown: dict[str, Any], chosen: str) -> list[dict[str, Any]]:
-    """Return what was said of the labels that are shown beside each other: `chosen`, asked and likely ones."""
+    """Return what was predicted for the labels that are shown beside each other: `chosen`, asked and likely ones."""
     question, prediction = shown["question"], shown["prediction"]
     asked = question["labels"] if question else []
     known = [label for label in labels if label.name in prediction]

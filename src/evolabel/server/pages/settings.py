@@ -197,7 +197,7 @@ async def post_model_form(slug: str, worker: Entered, visitor: Entrant, request:
 
 @model_router.post("/rebuild")
 async def post_rebuild_form(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
-    """Make the model anew from the whole log; the page of events says when it is done."""
+    """Make the model anew from the whole log; the page of events shows when it is done."""
     form = await checked_form(request, visitor)
     cause = str(form.get("cause", "")).strip()[:2000]
     if not cause:

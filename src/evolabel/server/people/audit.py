@@ -28,7 +28,7 @@ def write_audit(
 def write_audit_or_log(writer: LogWriter, at: int, action: str, subject: str, **facts: Any) -> None:
     """Add with `writer` that `action` was done to `subject` at time `at`, with `facts` as in `write_audit`.
 
-    Where that fails, an error in the log says what is missing.
+    Where that fails, an error in the log names what is missing.
     """
     try:
         with writer.transaction() as connection:

@@ -214,7 +214,7 @@ def delete_cookie(request: Request, response: Response) -> None:
 
 
 def check_same_site(request: Request) -> None:
-    """Raise ForbiddenError if the browser says that another site has sent `request`."""
+    """Raise ForbiddenError if another site has sent `request`, by the headers of the browser."""
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     own = f"{request.url.scheme}://{request.headers.get('host', '')}"
     if (site is not None and site not in _SAME_SITE) or (site is None and origin is not None and origin != own):

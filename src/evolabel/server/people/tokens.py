@@ -32,7 +32,7 @@ def make_token(
 ) -> str:  # fmt: skip
     """Store a new token of person `person_id` for project `project_id` and a `role`, and return it.
 
-    `connection` writes. `name` says what it is for, `at` is the time, `expires` the time of its end, `per_minute` its
+    `connection` writes. `name` is what it is for, `at` is the time, `expires` the time of its end, `per_minute` its
     own limit of requests.
     """
     token = PREFIX + secrets.token_urlsafe(32)

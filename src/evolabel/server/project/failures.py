@@ -76,4 +76,4 @@ class Failures:
         if broken.job is not None:
             final = key is None or self.are_final(key)
             again = BusyError("rebuilding", "the request failed inside the learner; send it once more")
-            broken.job.settle(cannot_apply() if final else again)
+            broken.job.finish(cannot_apply() if final else again)

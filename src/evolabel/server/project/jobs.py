@@ -39,7 +39,7 @@ class Job(NamedTuple):
     body_hash: bytes | None
     result: "Future[Any]"
 
-    def settle(self, result: Any) -> None:
+    def finish(self, result: Any) -> None:
         """Give the sender a `result`, or an exception."""
         if isinstance(result, Exception):
             self.result.set_exception(result)
@@ -116,7 +116,7 @@ def may_be_of_one_job(error: Exception) -> bool:
 
 
 def is_full(error: Exception) -> bool:
-    """Return whether `error` says that the disk is full."""
+    """Return whether `error` is that of a full disk."""
     return any(sign in str(error) for sign in ("disk is full", "No space left"))
 
 

@@ -124,7 +124,7 @@ def change_rules(learner: ActiveLearner, kind: str, payload: Facts) -> Facts:
 
 
 def undo_on(learner: ActiveLearner, payload: Facts) -> tuple[ActiveLearner, Facts]:
-    """Return the learner after an act was undone as the `payload` says, and what the record keeps of it."""
+    """Return the learner after the act in the `payload` was undone, and what the record keeps of it."""
     if payload["way"] == "replay":
         return ActiveLearner.from_bytes(payload["data"]), {}
     book, entry = learner.classifier.rulebook, EditEntry.from_dict(payload["inverse"])

@@ -39,13 +39,13 @@ class Response:
 class OpenQuestion:
     """A question that waits: number of its sample and of its pending query, labels, cost, time, responses.
 
-    `said` are the labels that the model has predicted for the sample.
+    `predicted` are the labels that the model has predicted for the sample.
     """
 
     number: int
     pending: int
     labels: list[str]
-    said: list[str]
+    predicted: list[str]
     cost: int
     at: int
     needed: int

@@ -187,7 +187,7 @@ def _question(batch: RecordBatch, question: OpenQuestion) -> Facts:
 
 
 def _asked(outcome: Facts) -> Facts | None:
-    """Return labels and reasons of the question in `outcome`, without what the model has said."""
+    """Return labels and reasons of the question in `outcome`, without what the model has predicted."""
     question = outcome["question"]
     return None if question is None else {"labels": question["labels"], "reasons": question["reasons"]}
 

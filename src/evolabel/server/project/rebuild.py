@@ -39,7 +39,7 @@ RECORDS_A_SECOND = 400
 
 
 class StateBeside:
-    """A state, and how far it has come; `apply` says what a record does to it."""
+    """A state, and how far it has come; `apply` applies a record to it."""
 
     def __init__(self) -> None:
         self.state: ProjectState | None = None

@@ -121,7 +121,7 @@ def closed_questions(
 ) -> list[dict[str, Any]]:
     """Return the questions of project `project_id` that were closed by `cause`, with numbers above `after`, by number.
 
-    At most `limit` are read through `connection`; each says whether person `person_id` has answered it.
+    At most `limit` are read through `connection`; each has whether person `person_id` has answered it.
     """
     own = (RESPONSE.c.project_id == QUESTION.c.project_id) & (RESPONSE.c.number == QUESTION.c.number)
     answered = exists().where(own, RESPONSE.c.person_id == person_id, RESPONSE.c.status != "withdrawn")
@@ -142,7 +142,7 @@ _SEARCHED = 5000  # samples back in which values of the same source are looked f
 
 
 class OwnResponse(NamedTuple):
-    """The last response of a person to a question, and what the model had said."""
+    """The last response of a person to a question, and what the model had predicted."""
 
     number: int
     status: str

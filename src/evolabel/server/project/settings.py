@@ -81,7 +81,7 @@ class ProjectSettings:
     snapshot_every : int
         Records after which the state of the model is stored.
     source : str
-        Text feature that says where a sample comes from, for samples that name no source.
+        Text feature with the source of a sample, for samples that name no source.
     criteria : str
         Names of the scores by which samples are chosen, with commas between; empty: those that were measured to help
         most. They are fixed when the project is made.

@@ -274,14 +274,14 @@ class ProjectState:
         names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
         y = [labels_row(self.labels, row) for row in taught]
         self.learner.update(query, y or None, names or None)
-        return {"taught": len(taught), **judged_answers(question.said, taught)}
+        return {"taught": len(taught), **judged_answers(question.predicted, taught)}
 
     def _late_labels(self, payload: Facts, at: int) -> Facts:
         y, question = payload["y"], self.open.pop(payload["number"], None)
         outcome: Facts = {"learned": len(y)}
         if question is not None:
             self.learner.update(self.learner.pending[question.pending], labels_row(self.labels, y))
-            outcome |= {"closes": True, **judged_answers(question.said, [y])}
+            outcome |= {"closes": True, **judged_answers(question.predicted, [y])}
         else:
             self.learner.learn(encoded(self.features, payload["x"])[0], labels_row(self.labels, y))
         return outcome

@@ -152,7 +152,7 @@ class Counts(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """An answered label: when its question was closed, and whether the model had said the same."""
+    """An answered label: when its question was closed, and whether the model had predicted the same."""
 
     at: int
     label: str

@@ -239,7 +239,7 @@ class Worker:
         self.view.after_commit(batch.state, self.head.seq)
         self.effects.after_commit(records)
         for job, result in zip(jobs, results, strict=True):
-            job.settle(result)
+            job.finish(result)
         self.feed.publish(records, batch.state)
         self._store_leases()
         self._snapshot_if_due(batch)

@@ -52,7 +52,7 @@ _SLACK = 1e-6
 
 
 def check_counts(arrays: Arrays, table: dict[str, Expected]) -> Arrays:
-    """Return `arrays`, counts of samples and of those that carry a label, that must be as `table` says."""
+    """Return `arrays`, counts of samples and of those that carry a label, that must be as in `table`."""
     check_arrays(arrays, table)
     require(arrays["on"] <= arrays["seen"], "on", "no more than seen")
     return arrays

@@ -389,7 +389,7 @@ class Drift(NoDrift, Beside):
         assert kind in SHIFTS
         self.rules.log(kind, None, None, note, sample=self.n_rows, **about)
 
-    def settle(self) -> None:
+    def adapt(self) -> None:
         """Log what the last row has shown, start, reverse or cut the fast member, or renew the slow one from it."""
         kept, clock, now = self.kept, self.arrays.clock, self.now
         members = kept.members

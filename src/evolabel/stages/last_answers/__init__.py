@@ -1,1 +1,1 @@
-"""What the last answers say about the next rows: in streams whose answers persist, beyond what features show."""
+"""What the last answers show of the next rows: in streams whose answers persist, beyond what features show."""

@@ -1,6 +1,6 @@
-"""`LastAnswers`: the stage that adds what the last answers say about the rows right after them.
+"""`LastAnswers`: the stage that adds what the last answers show of the rows right after them.
 
-Only rows that are said to follow the last learned row are answered by it (`Rows.follows`, `Rows.followed`). All other
+Only rows that come right after the last learned row are answered by it (`Rows.follows`, `Rows.followed`). All other
 outputs, and what other stages learn, are as without it.
 
 When models are merged, what answers have meant is averaged by the answers that each side has seen; counts add up, and
@@ -42,7 +42,7 @@ _answer_after, _learn = direct(answer_after), direct(learn_last_answers)
 
 
 class LastAnswers(Answering):
-    """What the last answers to each label, and recent errors, say about the next rows of a stream.
+    """What the last answers to each label, and recent errors, show of the next rows of a stream.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Beside(Protocol):
     def packed(self) -> Any:
         """The members as the loop takes them."""
 
-    def settle(self) -> None:
+    def adapt(self) -> None:
         """Change the members as the last row demands."""
 
     def give_up_slot(self) -> bool:
@@ -160,12 +160,12 @@ class RuleBase(RuleState):
                     weight = float(batch.weights[0]) if len(batch.weights) else 1.0
                     self._create_rule(self._antecedent(batch.X[0], batch.Y[0]), weight)
                 else:
-                    self._settle(reason, structure=structure)
+                    self._maintain(reason, structure=structure)
                     if self.beside is not None:
-                        self.beside.settle()
+                        self.beside.adapt()
                 done, reason = self._learn(batch, structure, consequents, created=reason == NOVEL)
 
-    def _settle(self, reason: int, *, structure: bool) -> None:
+    def _maintain(self, reason: int, *, structure: bool) -> None:
         """Do what is due where the loop has stopped for this `reason`; rules go only if `structure` is learned."""
         self._upkeep()
         if structure:

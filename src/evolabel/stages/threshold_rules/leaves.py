@@ -162,7 +162,7 @@ _MOSTLY = 0.5  # share of missing values from which on a range between two edges
 def join_strips(t: ThresholdArrays, k: int, gaps: BoolArray) -> list[Box]:
     """Return the leaves of tree `k` of `t` as boxes, with the two edges of every strip at one place.
 
-    Missing values stay in their leaf; `gaps` (p,) says which features have some. The samples of a leaf follow its rows
+    Missing values stay in their leaf; `gaps`, (p,): which features have some. The samples of a leaf follow its rows
     in the ring, so that all boxes together have those of all leaves.
     """
     edge = joined_edges(t, k, gaps)

@@ -39,7 +39,7 @@ _LEAST_SHOWN = 0.5  # samples of a leaf that is printed: fewer are printed as 0
 
 _mean_label = interpreted(mean_label)
 
-LONG_ENOUGH = 200  # labelled rows from which on it is worth saying that no threshold was found
+LONG_ENOUGH = 200  # labelled rows from which on it is printed that no threshold was found
 
 
 @dataclass(frozen=True)

@@ -60,14 +60,14 @@ from evolabel.stages.threshold_rules.life import log_gone, log_turn
 from evolabel.stages.threshold_rules.loops.answer import refine_rows
 from evolabel.stages.threshold_rules.loops.learn import EVERY, learn_refined
 from evolabel.stages.threshold_rules.loops.ring import derive_codes
-from evolabel.stages.threshold_rules.loops.turn import settle_label, take_turn
+from evolabel.stages.threshold_rules.loops.turn import refit_edges, take_turn
 from evolabel.stages.threshold_rules.merging import merged_trees
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _NO_ROW = np.zeros((3, 0))  # scratch of one row, before there is one
 
 _refine_rows, _learn_refined, _take_turn = direct(refine_rows), direct(learn_refined), direct(take_turn)
-_derive_codes, _settle_label = direct(derive_codes), direct(settle_label)
+_derive_codes, _refit_edges = direct(derive_codes), direct(refit_edges)
 
 
 class ThresholdRules(Answering):
@@ -159,9 +159,9 @@ class ThresholdRules(Answering):
         """Derive the bins of all values in the ring from the edges between bins."""
         _derive_codes(self.packed)
 
-    def settle(self, label: int) -> None:
+    def refit_edges(self, label: int) -> None:
         """Move the edges of the tree of `label` by the rows in the ring."""
-        _settle_label(self.packed, label, False)
+        _refit_edges(self.packed, label, False)
 
     def correct_sensor(self, moved: MovedSensor, excused: Collection[int] = ()) -> None:
         """Correct rows in the ring that were read before a sensor was known to have `moved`, and what they have shown.
@@ -175,7 +175,7 @@ class ThresholdRules(Answering):
         labels = correct_ring(self.arrays, moved)
         self.derive_codes()
         for label in {*labels.tolist(), *excused}:
-            _settle_label(self.packed, max(label, self.first_tree), True)
+            _refit_edges(self.packed, max(label, self.first_tree), True)
 
     def _excuse(self, label: int) -> None:
         """Forget recent errors of the tree of `label`, and end a drift of late without an event: a sensor was wrong."""
@@ -219,7 +219,7 @@ class ThresholdRules(Answering):
         self.arrays = merged_trees(self.arrays, theirs, self.first_tree, exclusive=self.exclusive, same=same)
         self.derive_codes()
         for label in range(n_labels):
-            self.settle(label)
+            self.refit_edges(label)
 
     def stored(self) -> Arrays:
         """Return the arrays by name, as files have them: those of the ring for its places in use."""

@@ -268,7 +268,7 @@ class _Reader:
         return value
 
     def error(self, expected: str) -> DataError:
-        """Return the error that says which word came, and that `expected` should have come."""
+        """Return the error that names the word that came, and that `expected` should have come."""
         before = " ".join(self.words[max(0, self.next - 4) : self.next])
         after = f" after {before!r}" if before else ""
         came = f"has {self.words[self.next]!r}" if self.next < len(self.words) else "ends"

@@ -159,7 +159,7 @@ def _as_read(condition: Condition, place: int, model: EditedModel, words: Vocabu
 
 
 def rule_of_box(place: int, model: EditedModel, features: list[str], labels: list[str]) -> ExpertRule:
-    """Return the written rule in `place` of `model` as its numbers say, in the units that the sensors read now.
+    """Return the written rule in `place` of `model` by its numbers, in the units that the sensors read now.
 
     Its columns are called `features` and `labels`.
     """
@@ -185,7 +185,7 @@ def threshold_form(number: int, model: EditedModel, features: list[str], labels:
     """Return the threshold rule of this `number` of `model` as a person would write it.
 
     `features` and `labels` are the names of the columns. A written rule does not hold for missing values; where the
-    threshold rule does, they are left out, and a note says so.
+    threshold rule does, they are left out, with a note.
     """
     trees = tree_reader(model, features, labels)
     assert trees is not None

@@ -1,4 +1,4 @@
-"""What a rule that a person writes says in numbers: `resolve` finds the features meant, `spec_of` the ranges."""
+"""A rule that a person writes, in numbers: `resolve` finds the features meant, `spec_of` the ranges."""
 
 from dataclasses import dataclass, replace
 from sys import float_info

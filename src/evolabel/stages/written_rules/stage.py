@@ -245,7 +245,7 @@ def merge_written(
 
 
 def _same_rule(mine: WrittenArrays, theirs: WrittenArrays, place: int) -> int | None:
-    """Return the place in `mine` of a rule that says what that in a `place` of `theirs` does; None: there is none."""
+    """Return the place in `mine` of a rule with all ranges and shares of that in a `place` of `theirs`; None: none."""
     for twin in range(len(mine.number)):
         if all(
             np.array_equal(getattr(mine, name)[twin], getattr(theirs, name)[place], equal_nan=True)

@@ -1,4 +1,4 @@
-"""Written rules as read-only views: the words of the person, and beside them what the data say."""
+"""Written rules as read-only views: the words of the person, and beside them what the data show."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,7 +18,7 @@ from evolabel.words.sections import Items, Marks, SectionView, Style
 
 @dataclass(frozen=True)
 class WrittenOutcome:
-    """What a written rule says about a label, and what the data say.
+    """What a written rule answers for a label, and what the data show.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class WrittenRule(SectionView):
         return [style(self.written), *(outcome.words(style) for outcome in self.outcomes)]
 
     def _section(self, marks: Marks) -> tuple[str, list[Items | str]]:
-        """Return the title, the words of the person, and what the data say about each label."""
+        """Return the title, the words of the person, and what the data show of each label."""
         text, *labels = self.describe(marks.name)
         return marks.plain(self.title), [text, Items(labels)]
 

@@ -177,7 +177,7 @@ def check_categories(name: str, texts: Texts) -> None:
     if given >= _MIN_IDS and len(texts.categories) > _ID_SHARE * given:
         note(
             f"column {name!r} has {len(texts.categories)} different texts in {given} rows, as ids have; each becomes a "
-            "feature that says nothing about new rows: drop the column (drop=, --drop)"
+            "feature that predicts nothing for new rows: drop the column (drop=, --drop)"
         )
     elif not texts.declared and len(texts.categories) > 1 and all(is_number(text, ".") for text in texts.categories):
         note(

@@ -1,4 +1,4 @@
-"""Fitting the trees of a label to the rows that were answered, and what trees say about rows that they have not drawn.
+"""Fitting the trees of a label to the rows that were answered, and answers of trees for rows that they have not drawn.
 
 Each tree draws as many rows as there are, with replacement; the positives it has drawn weigh as much as the negatives
 together, so that a rare label is not voted down. In a node `features_tried` features are tried that vary there; the cut

@@ -305,7 +305,7 @@ LOSS_NEAR, LOSS_NEAREST = 0.1, 0.05  # error above the usual one up to which pos
 
 @inner
 def are_found(a: FloatArray) -> bool:
-    """Return whether recent positives of `a` are found as well as usual, or are too few to say so."""
+    """Return whether recent positives of `a` are found as well as usual, or are too few to show it."""
     near = min(LOSS_NEAR, max(a[USUAL_LOSS], LOSS_NEAREST))
     return bool(a[N_USUAL] < KNOWN_POSITIVES or a[RECENT_LOSS] < a[USUAL_LOSS] + near)
 

@@ -207,7 +207,7 @@ def move_edge(k: int, a: int, n: int, thresholds: Thresholds) -> float:
 
 
 @inner
-def settle_edges(k: int, a: int, n: int, rounds: int, thresholds: Thresholds) -> None:
+def move_edges_below(k: int, a: int, n: int, rounds: int, thresholds: Thresholds) -> None:
     """Move the edges of node a of tree k and of all nodes below, top down, by the n rows in `chosen`, which reach it.
 
     Sums below an edge that moved are formed anew. The passes end after `rounds`, or when the loss hardly falls.

@@ -25,7 +25,7 @@ from evolabel.stages.threshold_rules.arrays import (
     Thresholds,
 )
 from evolabel.stages.threshold_rules.loops.answer import mean_label
-from evolabel.stages.threshold_rules.loops.edges import refill, settle_edges, split, trim
+from evolabel.stages.threshold_rules.loops.edges import move_edges_below, refill, split, trim
 from evolabel.stages.threshold_rules.loops.ring import oldest_row
 from evolabel.typing import FloatArray
 
@@ -302,6 +302,6 @@ def try_leaf(k: int, a: int, n: int, thresholds: Thresholds) -> bool:
     done = split(k, a, feature, edge, missing_left, t) if by_step else split_by_pair(k, a, u, v, c, d, thresholds)
     if done:
         refill(k, a, n, work.chosen, thresholds)
-        settle_edges(k, a, n, ROUNDS, thresholds)
+        move_edges_below(k, a, n, ROUNDS, thresholds)
         trim(k, a, n, LEAST_GAIN, thresholds)
     return done and t.feature[k, a] >= 0

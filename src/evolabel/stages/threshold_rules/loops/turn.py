@@ -24,7 +24,7 @@ from evolabel.stages.threshold_rules.arrays import (
     Thresholds,
 )
 from evolabel.stages.threshold_rules.loops.answer import mean_label
-from evolabel.stages.threshold_rules.loops.edges import FIRST_WAIT, make_leaf, refill, settle_edges, trim
+from evolabel.stages.threshold_rules.loops.edges import FIRST_WAIT, make_leaf, move_edges_below, refill, trim
 from evolabel.stages.threshold_rules.loops.learn import EVERY
 from evolabel.stages.threshold_rules.loops.ring import choose_rows, renew_some_bins
 from evolabel.stages.threshold_rules.loops.trial import LEAST_GAIN, cost_of_trial, try_leaf
@@ -129,7 +129,7 @@ def move_edges(k: int, done: int, thresholds: Thresholds) -> int:
         v[SINCE_TRIAL] = 0.0
         n = choose_rows(k, 0, thresholds)
         if n >= LEAST_EDGE_ROWS:
-            settle_edges(k, 0, n, 1, thresholds)
+            move_edges_below(k, 0, n, 1, thresholds)
             done += n * EDGE_WORK
     return done
 
@@ -157,7 +157,7 @@ def take_turn(thresholds: Thresholds) -> None:
 
 
 @kernel
-def settle_label(thresholds: Thresholds, k: int, corrected: bool) -> None:
+def refit_edges(thresholds: Thresholds, k: int, corrected: bool) -> None:
     """Move the edges of tree k of `thresholds` once by the rows in the ring, whether it is time or not.
 
     `corrected`: values in the ring were corrected, so that all sums below the root are formed anew, and splits that
@@ -168,7 +168,7 @@ def settle_label(thresholds: Thresholds, k: int, corrected: bool) -> None:
         return
     if corrected:
         refill(k, 0, n, thresholds.work.chosen, thresholds)
-    settle_edges(k, 0, n, 1, thresholds)
+    move_edges_below(k, 0, n, 1, thresholds)
     if corrected:
         trim(k, 0, n, LEAST_GAIN, thresholds)
         restart_if_bare(k, thresholds)

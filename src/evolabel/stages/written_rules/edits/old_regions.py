@@ -13,7 +13,7 @@ def write_old_regions(model: EditedModel, features: list[str], labels: list[str]
     """Add a written rule to `model` for each learned rule that has a text; columns are called `features` and `labels`.
 
     The written rule takes over text and name, and is locked if the learned rule is; that stays as it was learned. A
-    text that cannot be read any more is dropped, and a note says so.
+    text that cannot be read any more is dropped, with a note.
     """
     base, names = model.trained(), model.trained().rule_names
     learned = base.arrays.identity[1 : base.n_rules + 1].tolist()
