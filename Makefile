@@ -23,7 +23,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evolabel needs Python 3.11 or newer; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable '.[check]'  # modules compile when they are first imported
-	$(BIN)/python -m evolabel.cli.ready
+	$(BIN)/python -m evolabel ready
 	touch $(READY)
 
 $(DOCS_READY): $(READY)

@@ -1,11 +1,13 @@
 """Processor seconds of the first calls on a machine, which compile kernels, and of a later start: one thread.
 
     python benchmarks/first_use.py                      # writes benchmarks/results/first_use.json
+    python benchmarks/first_use.py --wheel dist/FILE    # the platform wheel alone, added to that file
 
 For each profile, one process with an empty cache imports, fits, predicts, learns on, answers one row and makes a query.
 Another one runs the first two code blocks of README.md as one script. "later" is a second process that uses the kernels
-of the default profile, from the import to the first prediction. On a machine that is busy with other work processor
-seconds are larger, by up to a half.
+of the default profile, from the import to the first prediction. "wheel" is the same with a platform wheel
+(`tools/platform_wheel.py`) in a new environment, and an empty cache that has to stay empty. On a machine that is busy
+with other work processor seconds are larger, by up to a half.
 """
 
 import argparse
@@ -23,6 +25,9 @@ from typing import Any
 from shared import result_files
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tools"))
+from environments import install, new_environment, run
+
 THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 PARTS = ("default", "paper", "readme", "later")
 
@@ -31,12 +36,16 @@ def main() -> None:
     """Measure every part in a process of its own with an empty cache; print and write the seconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", choices=PARTS, help=argparse.SUPPRESS)  # in the process of one part
+    parser.add_argument("--wheel", type=Path, help="a wheel with machine code")
     options = parser.parse_args()
     if options.measure:
         parts = {"readme": readme, "later": later_start}
         sys.stdout.write(json.dumps(parts.get(options.measure, lambda: calls(options.measure))()))
         return
-    found = measured("default", "later") | measured("paper") | measured("readme")
+    if options.wheel:
+        found = {**result_files.read_if_any("first_use", {}), "wheel": first_use_of_wheel(options.wheel.resolve())}
+    else:
+        found = measured("default", "later") | measured("paper") | measured("readme")
     for part, seconds in found.items():
         print(part, seconds)
     result_files.write("first_use", found)
@@ -53,6 +62,17 @@ def measured(*parts: str) -> dict[str, dict[str, float]]:
             done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=True)
             found[part] = dict(json.loads(done.stdout.splitlines()[-1]))
     return found
+
+
+def first_use_of_wheel(wheel: Path) -> dict[str, float]:
+    """Return the seconds from the import to the first prediction with `wheel` in a new environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = new_environment(Path(sys.executable), Path(folder, "env"))
+        install(python, str(wheel))
+        found = json.loads(run([python, Path(__file__).resolve(), "--measure", "later"], Path(folder)))
+        if compiled := list(Path(folder).rglob("kernels/**/*.nbi")):
+            sys.exit(f"{len(compiled)} kernels were compiled")
+    return dict(found)
 
 
 def calls(profile: str) -> dict[str, float]:
@@ -93,10 +113,11 @@ def later_start() -> dict[str, float]:
         parts.update(make=EvolvingFuzzyClassifier, rows=DriftingStream(seed=0).take(1000))
 
     parts: dict[str, Any] = {}
+    start = time.perf_counter()
     seconds = {"import": timed(load)}
     X, Y = parts["rows"]
     seconds["first prediction"] = timed(lambda: parts["make"]().partial_fit(X[:200], Y[:200]).predict(X))
-    return {**seconds, "sum": round(sum(seconds.values()), 1)}
+    return {**seconds, "sum": round(sum(seconds.values()), 1), "wall": round(time.perf_counter() - start, 1)}
 
 
 def timed(call: Callable[[], object]) -> float:

@@ -9,7 +9,10 @@
 2. For each Python in the classifiers of pyproject.toml, the wheel is installed without extras into an empty
    environment. Outside the checkout it fits, predicts, saves and loads. With the extra `cli`, `evolabel --version` and
    `evolabel doctor` run. A Python that is not on the machine is skipped with a message.
-3. Each extra of `all` is installed by itself, on the first of these Pythons, and what it is for is imported.
+3. For each Python, a wheel with machine code for this machine is made (`platform_wheel.py`), and the first steps of a
+   user with it compile nothing.
+4. On the first of these Pythons, the first steps are made with the oldest versions that pyproject.toml allows.
+5. Each extra of `all` is installed by itself, on the first of these Pythons, and what it is for is imported.
 
 Versions of packages are those of `constraints.txt`.
 """
@@ -25,8 +28,10 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from environments import install, new_environment, run
+from platform_wheel import platform_wheel
+
 _ROOT = Path(__file__).resolve().parent.parent
-_SCRIPTS = "Scripts" if os.name == "nt" else "bin"
 _ABSENT_WITHOUT_EXTRAS = ("rich", "cyclopts", "matplotlib", "river", "pandas", "fastapi")
 _FIRST_STEPS = f"""
 import importlib.resources, importlib.util
@@ -80,6 +85,9 @@ def main() -> None:
         if not found:
             sys.exit(f"none of Python {', '.join(wanted)} was found; install one of them")
         environments = [_try_wheel(python, wheel, folder) for python in found]
+        for python in found:
+            _try_platform_wheel(python, platform_wheel(python, wheel, wheel.parent))
+        _try_oldest(found[0], wheel, project["dependencies"])
         if not options.no_extras:
             for extra, modules in _USES.items():
                 _try_extra(environments[0], wheel, extra, modules)
@@ -91,14 +99,14 @@ def _build(folder: Path) -> Path:
     version = _checked_version()
     out = _ROOT / "dist"
     shutil.rmtree(out, ignore_errors=True)
-    tools = _environment(Path(sys.executable), folder / "tools")
-    _install(tools, "build", "twine")
-    _run([tools, "-m", "build", "--outdir", out, _ROOT], folder)
+    tools = new_environment(Path(sys.executable), folder / "tools")
+    install(tools, "build", "twine")
+    run([tools, "-m", "build", "--outdir", out, _ROOT], folder)
     files = sorted(out.iterdir())
     expected = [f"evolabel-{version}-py3-none-any.whl", f"evolabel-{version}.tar.gz"]
     if [file.name for file in files] != expected:
         sys.exit(f"dist/ holds {', '.join(file.name for file in files)}; expected {', '.join(expected)}")
-    print(_run([tools, "-m", "twine", "check", "--strict", *files], folder).strip())
+    print(run([tools, "-m", "twine", "check", "--strict", *files], folder).strip())
     return files[0]
 
 
@@ -126,7 +134,7 @@ def _supported(project: dict[str, list[str]]) -> list[str]:
 
 def _extras_of_all(project: dict[str, dict[str, list[str]]]) -> set[str]:
     """Return the extras that the extra `all` of the `project` consists of."""
-    return set(re.findall(r"\w+", project["optional-dependencies"]["all"][0].partition("[")[2]))
+    return set(re.findall(r"[\w-]+", project["optional-dependencies"]["all"][0].partition("[")[2]))
 
 
 def _find_python(version: str) -> Path | None:
@@ -144,61 +152,61 @@ def _find_python(version: str) -> Path | None:
 def _try_wheel(python: Path, wheel: Path, folder: Path) -> Path:
     """Run the first steps of a user with `wheel` in an empty environment of `python`; return its Python."""
     place = folder / f"py-{python.parent.parent.name}-{python.name}"
-    own = _environment(python, place)
-    _install(own, str(wheel))
-    _run([own, "-I", "-c", _FIRST_STEPS], place)
+    own = new_environment(python, place)
+    install(own, str(wheel))
+    run([own, "-I", "-c", _FIRST_STEPS], place)
     with_cli = _child(own, place / "with-cli")
-    _install(with_cli, "--no-deps", "--ignore-installed", str(wheel))  # for its command
-    _install(with_cli, f"{wheel}[cli]")
+    install(with_cli, "--no-deps", "--ignore-installed", str(wheel))  # for its command
+    install(with_cli, f"{wheel}[cli]")
     command = with_cli.parent / "evolabel"
-    version = _run([command, "--version"], place).strip()
-    state = json.loads(_run([command, "doctor", "--json"], place))
+    version = run([command, "--version"], place).strip()
+    state = json.loads(run([command, "doctor", "--json"], place))
     if version != state["evolabel"]["version"] or not state["kernels"]["compiled"]:
         sys.exit(f"evolabel --version prints {version}, evolabel doctor {state}")
-    _run([command, "doctor"], place)
-    _run([command, "predict", "--help"], place)
+    run([command, "doctor"], place)
+    run([command, "predict", "--help"], place)
     print(f"Python {state['python']['version']}: fits, predicts, saves and loads; evolabel --version, evolabel doctor")
     return own
+
+
+def _try_platform_wheel(python: Path, wheel: Path) -> None:
+    """Run the first steps of a user with a platform `wheel` in an empty environment, which must compile nothing."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        own = new_environment(python, folder / "env")
+        install(own, str(wheel))
+        run([own, "-I", "-c", _FIRST_STEPS], folder)
+        if compiled := sorted(folder.rglob("kernels/**/*.nbi")):
+            sys.exit(f"{wheel.name}: the first steps compile {', '.join(file.name for file in compiled)}")
+    print(f"{wheel.name}: the first steps compile nothing")
+
+
+def _try_oldest(python: Path, wheel: Path, dependencies: list[str]) -> None:
+    """Run the first steps of a user with `wheel` and the oldest version of each of its `dependencies`."""
+    bounds = [re.match(r"([\w-]+)>=(\d+\.\d+)", text) for text in dependencies]
+    oldest = [f"{bound[1]}~={bound[2]}.0" for bound in bounds if bound]
+    with tempfile.TemporaryDirectory() as name:
+        own = new_environment(python, Path(name, "env"))
+        run([own, "-m", "pip", "install", "--quiet", str(wheel), *oldest], Path(name))
+        run([own, "-I", "-c", _FIRST_STEPS], Path(name))
+    print(f"{', '.join(oldest)}: fits, predicts, saves and loads")
 
 
 def _try_extra(base: Path, wheel: Path, extra: str, modules: str) -> None:
     """Import `modules` in an environment with this `extra` of the `wheel` alone, above the environment of `base`."""
     own = _child(base, base.parent.parent / f"extra-{extra}")
-    _install(own, f"{wheel}[{extra}]")
-    _run([own, "-I", "-W", "error::ImportWarning", "-c", f"import {modules}"], own.parent)
+    install(own, f"{wheel}[{extra}]")
+    run([own, "-I", "-W", "error::ImportWarning", "-c", f"import {modules}"], own.parent)
     print(f"evolabel[{extra}]: imports {modules}")
-
-
-def _environment(python: Path, place: Path) -> Path:
-    """Make an empty environment of `python` in the folder `place`, and return its Python."""
-    _run([python, "-m", "venv", place], place.parent)
-    return place / _SCRIPTS / "python"
 
 
 def _child(base: Path, place: Path) -> Path:
     """Make an environment in `place` that also has the packages of the environment of the Python `base`."""
-    own = _environment(base, place)
+    own = new_environment(base, place)
     site = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    packages, here = (_run([python, "-c", site], place).strip() for python in (base, own))
+    packages, here = (run([python, "-c", site], place).strip() for python in (base, own))
     Path(here, "base.pth").write_text(packages + "\n", "utf-8")
     return own
-
-
-def _install(python: Path, *packages: str) -> None:
-    """Install `packages` into the environment of `python`."""
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint"]
-    _run([*install, _ROOT / "constraints.txt", *packages], python.parent)
-
-
-def _run(command: list[str | Path], folder: Path) -> str:
-    """Return what `command` prints when it runs in `folder`, without the checkout on its path."""
-    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    env["NUMBA_CACHE_DIR"] = str(folder / "kernels")
-    words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(words[:4])} ... failed:\n{done.stdout}\n{done.stderr}")
-    return done.stdout
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from evolabel import __version__
 from evolabel._utils.optional import install_command
 from evolabel.cli import doctor, installation
 from evolabel.cli.installation import Package
-from evolabel.engine.cache_state import KernelCache
+from evolabel.engine.cache_state import KernelCache, PackagedCode
 
 
 def test_doctor_lists_versions_kernels_packages_and_data(command, tmp_path, monkeypatch):
@@ -67,6 +67,20 @@ def test_compiled_kernels_in_a_folder_that_cannot_be_written_are_named_and_suffi
     told = command("doctor")
     assert (told.code, told.err) == (0, "")
     assert f"Compiled kernels: those of 12 source files, 3.2 MB, read-only (in {tmp_path})" in told.out
+
+
+@pytest.mark.parametrize(
+    ("unused", "said"),
+    [("", "used, nothing has to be compiled"), ("the processor has no fma", "not used: the processor")],
+)
+def test_machine_code_of_the_package_and_why_it_is_not_used_are_printed(command, tmp_path, monkeypatch, unused, said):
+    """Where it is used, a cache that cannot be written is no failure."""
+    monkeypatch.setattr(doctor, "packaged_code", lambda: PackagedCode(tmp_path, "x86-64-v3", 6.04, unused))
+    monkeypatch.setattr(doctor, "kernel_cache", lambda: KernelCache(tmp_path, False, 0, 0.0, 0.0))
+    told = command("doctor")
+    assert f"Machine code in the package: for x86-64-v3, 6.0 MB; {said}" in told.out
+    assert told.code == (1 if unused else 0)
+    assert json.loads(command("doctor", "--json").out)["packaged"]["unused"] == unused
 
 
 def test_requirements_are_those_of_the_metadata(monkeypatch):

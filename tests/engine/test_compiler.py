@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from images import run
 
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.compiler import QuickFlags
@@ -51,3 +52,16 @@ def test_flags_with_other_options_differ():
     assert flags == QuickFlags(flags)
     assert hash(flags) == hash(QuickFlags(flags))
     assert flags != QuickFlags()
+
+
+@pytest.mark.compiled
+def test_a_numba_without_an_internal_that_is_replaced_compiles_in_its_own_way(tmp_path):
+    code = """
+import numpy as np
+from numba.core import typed_passes
+del typed_passes.DumpParforDiagnostics
+from evolabel.paper.rules.loops.rotated import substitute
+print(substitute(np.eye(2), np.ones(2), 0, 2, 0.0, 9.0, np.ones(2)))
+"""
+    done = run(code, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (done.stdout, done.stderr) == ("2.0\n", "")

@@ -25,6 +25,7 @@ from evolabel.cli.first_steps import ABOUT, FIRST_STEPS
 from evolabel.cli.label_studio import label_studio
 from evolabel.cli.output import print_message
 from evolabel.cli.predict import predict
+from evolabel.cli.ready import ready
 from evolabel.cli.replay import replay
 from evolabel.cli.reproduce import reproduce_paper
 from evolabel.cli.rules import rules
@@ -62,7 +63,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Learn and compare": {"run": run, "tune": tune, "bench": bench, "reproduce": reproduce_paper},
     "Use a saved model": {"predict": predict, "rules": rules, "explain": explain, "figures": figures, "edit": edit},
     "Data": {"datasets": datasets, "convert": convert},
-    "This installation": {"doctor": doctor, "completion": completion},
+    "This installation": {"doctor": doctor, "ready": ready, "completion": completion},
 }
 
 _NOTE_ON_COLUMN = r"y looks like several labels per row \('[^']*;"  # by `LabelColumn`, with the option that fits

@@ -9,7 +9,7 @@ import evolabel
 from evolabel._utils.optional import install_command
 from evolabel.cli.installation import needed_packages, optional_packages
 from evolabel.cli.output import print_json
-from evolabel.engine.cache_state import kernel_cache
+from evolabel.engine.cache_state import kernel_cache, packaged_code
 from evolabel.errors import MissingDependencyError
 from evolabel.streams.named.catalogue import dataset_names, find_entry
 from evolabel.streams.named.download import cache_folder, data_folder
@@ -41,14 +41,14 @@ def doctor(*, json: bool = False) -> None:
         raise MissingDependencyError(
             f"absent or too old: {', '.join(unusable)}; run: {sys.executable} -m {install_command()}"
         )
-    if not (found["kernels"]["writable"] or found["kernels"]["compiled"]):
+    if not (_uses_package(found) or found["kernels"]["writable"] or found["kernels"]["compiled"]):
         folder = found["kernels"]["folder"]
         raise OSError(f"{folder} cannot be written; set NUMBA_CACHE_DIR to a folder that can, for compiled kernels")
 
 
 def diagnosis() -> dict[str, Any]:
     """Return everything that `evolabel doctor` prints, as it is in its JSON."""
-    kernels, own = kernel_cache(), data_folder()
+    kernels, packaged, own = kernel_cache(), packaged_code(), data_folder()
     return {
         "evolabel": {"version": evolabel.__version__, "folder": str(Path(evolabel.__file__).parent)},
         "python": {"version": platform.python_version(), "executable": sys.executable, "platform": platform.platform()},
@@ -65,6 +65,7 @@ def diagnosis() -> dict[str, Any]:
             for extra, packages in optional_packages().items()
         },
         "kernels": {**kernels._asdict(), "folder": str(kernels.folder)},
+        "packaged": None if packaged is None else {**packaged._asdict(), "folder": str(packaged.folder)},
         "data": {
             "EVOLABEL_DATA": None if own is None else str(own),
             "EVOLABEL_DATA exists": own is not None and own.is_dir(),
@@ -81,11 +82,25 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"evolabel {found['evolabel']['version']} in {found['evolabel']['folder']}",
         f"Python {found['python']['version']} ({found['python']['executable']}) on {found['python']['platform']}",
         f"Packages: {needed or 'unknown, evolabel is not installed but found by its path'}",
-        *_kernel_lines(found["kernels"]),
+        _packaged_line(found["packaged"]),
+        *([] if _uses_package(found) else _kernel_lines(found["kernels"])),
         *_data_lines(found["data"]),
         "Optional packages:",
         *(_extra_line(extra, state) for extra, state in found["extras"].items()),
     ]
+
+
+def _uses_package(found: dict[str, Any]) -> bool:
+    """Return whether kernels are those of the package, so that none has to be compiled."""
+    return found["packaged"] is not None and not found["packaged"]["unused"]
+
+
+def _packaged_line(code: dict[str, Any] | None) -> str:
+    """Return a line on the machine `code` of the package, and why it is not used if it is not."""
+    if code is None:
+        return "Machine code in the package: none (a checkout or a pure wheel), so kernels are compiled here"
+    state = f"not used: {code['unused']}" if code["unused"] else "used, nothing has to be compiled"
+    return f"Machine code in the package: for {code['processor']}, {code['megabytes']:.1f} MB; {state}"
 
 
 def _kernel_lines(kernels: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`kernel_cache`: where compiled kernels are kept, and what is there; `processor_name`: what they are compiled for."""
+"""Where compiled kernels are, in the package and in the cache of the user, and what they are compiled for."""
 
 import os
 from pathlib import Path
@@ -8,6 +8,7 @@ import numba
 from llvmlite import binding
 
 from evolabel.engine.compile import all_caches, folder_of
+from evolabel.engine.installed_code import Contents, checksum, package_folder, read_contents, why_not_used
 
 _config: Any = numba.config
 _CODE, _INDEX = "*.nbc", "*.nbi"  # files of numba: machine code, and the list of what is there
@@ -30,10 +31,45 @@ class KernelCache(NamedTuple):
 def kernel_cache() -> KernelCache:
     """Return the state of the cache of compiled kernels; nothing is compiled or written."""
     folder = all_caches()
-    sources = Path(__file__).parent.rglob("*.py")
+    sources = Path(__file__).parents[1].rglob("*.py")
     current = [own for own in map(folder_of, sources) if any(own.rglob(_INDEX))]
     size = sum(_size(own) for own in current)
     return KernelCache(folder, _can_write(folder), len(current), size / 1e6, (_size(folder) - size) / 1e6)
+
+
+class PackagedCode(NamedTuple):
+    """The machine code that the package brings: its `folder`, the `processor` that it is for, its size.
+
+    `unused` is why this process compiles kernels instead; empty if it uses the code.
+    """
+
+    folder: Path
+    processor: str
+    megabytes: float
+    unused: str
+
+
+def packaged_code() -> PackagedCode | None:
+    """Return the machine code that the package brings; None if it brings none, as in a checkout and a pure wheel."""
+    folder = package_folder()
+    contents = read_contents(folder)
+    if contents is None:
+        return None
+    return PackagedCode(folder, contents.processor, _size(folder) / 1e6, _why_unused(folder, contents))
+
+
+def _why_unused(folder: Path, contents: Contents) -> str:
+    """Return why this process does not use the code in `folder`; empty if it does."""
+    current = {folder_of(source).name for source in Path(__file__).parents[1].rglob("*.py")}
+    if not any(Path(name).parts[0] in current for name in contents.files):
+        return "it is of other sources"
+    changed = sum(not _is_listed(folder / name, known) for name, known in contents.files.items())
+    return f"{changed} of {len(contents.files)} files were changed" if changed else why_not_used(contents)
+
+
+def _is_listed(file: Path, known: str) -> bool:
+    """Return whether `file` is there and has the checksum `known`."""
+    return file.is_file() and checksum(file) == known
 
 
 def processor_name() -> str:

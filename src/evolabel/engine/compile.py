@@ -28,8 +28,18 @@ from numba.core import types
 
 from evolabel._utils.folders import user_cache_folder
 from evolabel.engine import progress  # not `from ...progress import`: no part of `cache_name`
-from evolabel.engine.compiler import InnerCompiler, KernelCompiler
 from evolabel.engine.machine_code import MachineCode
+
+try:
+    from evolabel.engine.compiler import InnerCompiler, KernelCompiler
+except (
+    ImportError,
+    AttributeError,
+):  # a numba that lacks what they replace compiles in its own way, which takes longer
+    _AS_INNER: dict[str, Any] = {}
+    _AS_KERNEL: dict[str, Any] = {}
+else:
+    _AS_INNER, _AS_KERNEL = {"pipeline_class": InnerCompiler}, {"pipeline_class": KernelCompiler}
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -97,7 +107,7 @@ def _declare(function: F, **options: object) -> F:
     if _config.DISABLE_JIT:
         return cast(F, _compile(**{**_OPTIONS, **options})(function))
     folder = _cache_folder(Path(function.__code__.co_filename))
-    compiled: Any = _compile(pipeline_class=KernelCompiler, **{**_OPTIONS, **options})(function)
+    compiled: Any = _compile(**{**_AS_KERNEL, **_OPTIONS, **options})(function)
     if folder is not None:
         setattr(compiled, _CACHE, MachineCode(function, folder))
     callee = _declare_inner(function, **options)
@@ -108,7 +118,7 @@ def _declare(function: F, **options: object) -> F:
 
 def _declare_inner(function: F, **options: object) -> F:
     """Return `function` as a kernel for other kernels, which hold its code: it is not cached by itself."""
-    compiled: Any = _compile(pipeline_class=InnerCompiler, **{**_OPTIONS, **_NO_WRAPPERS, **options})(function)
+    compiled: Any = _compile(**{**_AS_INNER, **_OPTIONS, **_NO_WRAPPERS, **options})(function)
     if not _config.DISABLE_JIT:
         _forget_constants(compiled)
     return cast(F, compiled)

@@ -1,7 +1,6 @@
-"""`MachineCode`: the machine code of a kernel in a folder, read also where nothing can be written.
+"""`MachineCode`: the machine code of a kernel, from the package (`engine.installed_code`) or from the user's cache.
 
-numba's own cache passes over folders that cannot be written to, so a read-only container would compile its kernels at
-every start, though its image has them.
+numba's own cache passes over folders that cannot be written to; here they are read.
 """
 
 from collections.abc import Callable
@@ -10,10 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+
+from evolabel.engine.installed_code import Contents, checksum, package_folder, usable_contents
 
 _Files: Any = CompileResultCacheImpl  # numba has no type annotations
 _Cache: Any = FunctionCache
+_IndexAndData: Any = IndexDataCacheFile
 
 
 class MachineCode(_Cache):  # type: ignore[misc]
@@ -30,9 +32,14 @@ class MachineCode(_Cache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., object], folder: Path) -> None:
         self._impl_class = partial(_FilesIn, _Place(function, folder))
         super().__init__(function)
+        installed = package_folder() / folder.name
+        self._installed = InstalledCode(function, installed) if usable_contents() and installed.is_dir() else None
 
     def load_overload(self, types: Any, target: Any) -> Any:
         """Return the code for arguments of these `types` and this `target`; None if there is none."""
+        code = self._installed and self._installed.load_overload(types, target)
+        if code is not None:
+            return code
         try:
             return super().load_overload(types, target)
         except OSError:
@@ -46,6 +53,56 @@ class MachineCode(_Cache):  # type: ignore[misc]
         """Store `code` for arguments of these `types`, if the folder can be written to."""
         with suppress(OSError):
             super().save_overload(types, code)
+
+
+class InstalledCode(_Cache):  # type: ignore[misc]
+    """numba's cache of `function` in `folder` of the package, for every processor that fits; it is never written to.
+
+    Parameters
+    ----------
+    function : function
+    folder : Path
+    """
+
+    def __init__(self, function: Callable[..., object], folder: Path) -> None:
+        self._impl_class = partial(_FilesIn, _Place(function, folder))
+        super().__init__(function)
+        self._cache_file = _ListedFiles(str(folder), self._impl.filename_base, folder.name)
+
+    def load_overload(self, types: Any, target: Any) -> Any:
+        """Return the code for arguments of these `types`; None if there is none, or if its file was changed."""
+        try:
+            return super().load_overload(types, target)
+        except Exception:
+            return None
+
+    def _index_key(self, types: Any, codegen: Any) -> Any:
+        """Return the key of the code without the processor: `usable_contents` has compared it."""
+        return _without_processor(super()._index_key(types, codegen))
+
+
+class _ListedFiles(_IndexAndData):  # type: ignore[misc]
+    """Files of numba that are read only if the contents of the package list their checksum."""
+
+    def _load_index(self) -> dict[Any, str]:
+        self._version = self._compare(Path(self._index_path)).numba  # which differs in the last number at most
+        return {_without_processor(key): name for key, name in super()._load_index().items()}
+
+    def _load_data(self, name: str) -> Any:
+        self._compare(Path(self._data_path(name)))
+        return super()._load_data(name)
+
+    def _compare(self, file: Path) -> Contents:
+        """Return the contents of the package; raises OSError unless `file` is as they list it."""
+        contents = usable_contents()
+        if contents is None or contents.files.get(f"{file.parent.name}/{file.name}") != checksum(file):
+            raise OSError(f"{file} is not as it was installed")
+        return contents
+
+
+def _without_processor(key: Any) -> Any:
+    types, _, function = key
+    return types, function
 
 
 class _FilesIn(_Files):  # type: ignore[misc]

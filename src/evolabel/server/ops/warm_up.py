@@ -1,6 +1,5 @@
-"""Compile the kernels that a service uses, when a container is built: `python -m evolabel.server.ops.warm_up`."""
+"""`warm_up`: a small project, so that the kernels of a service are compiled before it starts."""
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +30,3 @@ def warm_up(folder: Path) -> int:
         return int(worker.call(lambda batch: batch.state.learner.classifier.n_rules_))
     finally:
         service.stop()
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        warm_up(Path(folder))
