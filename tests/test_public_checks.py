@@ -375,11 +375,6 @@ class TakingAll(StageShares):
         other.arrays.n[:] = 0.0
 
 
-class MeanOverRows(StageShares):
-    def sums(self, rows):
-        return {"Y": np.nan_to_num(rows.Y).mean(axis=0)}
-
-
 class Unstorable(StageShares):
     """Its counts grow beyond what a file may hold."""
 
@@ -414,7 +409,6 @@ BROKEN_STAGES = {
     MergedInOrder: "merge mixes up the labels",
     MergedTwice: "with a stage that has learned nothing changes the outputs",
     TakingAll: "merge changes the other stage",
-    MeanOverRows: "sums of all rows are not those of their parts",
     Unstorable: "in a classifier raised StageError.*array n holds values",
     NoAxis: "as a stage of a classifier raised ParameterError: .*axis 'hour'",
 }

@@ -35,10 +35,10 @@ def check_stage(stage: LearningStage | OwnStage, *, n_features: int = 4, n_label
     Checked are: finite outputs of the right shape; `answer` changes the outputs alone, neither the stage nor what else
     the rows have, and does not read labels; rows at once are answered and learned like row by row; `learn` changes
     outputs as `answer` does before each row; the same rows twice give the same outputs; `explain` returns what `answer`
-    adds; copies are independent; the arrays are all that was learned; a label that comes later is answered and learned;
-    what `sums` returns adds up. Of a stage of your own also: a feature that comes later; merging with a stage that has
-    learned nothing, its labels in another order; training in a classifier, its file, and its explanations. Rows have
-    missing features and labels (NaN), sample weights and confidences.
+    adds; copies are independent; the arrays are all that was learned; a label that comes later is answered and learned.
+    Of a stage of your own also: a feature that comes later; merging with a stage that has learned nothing, its labels
+    in another order; training in a classifier, its file, and its explanations. Rows have missing features and labels
+    (NaN), sample weights and confidences.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def check_stage(stage: LearningStage | OwnStage, *, n_features: int = 4, n_label
     >>> check_stage(Shares())
     """
     name = type(stage).__name__
-    require_methods(stage, _INTERFACE, ("answer", "learn", "explain", "sums"))
+    require_methods(stage, _INTERFACE, ("answer", "learn", "explain"))
     require(isinstance(getattr(stage, "schema", None), Schema), f"{name} has no schema; write it as {_INTERFACE} shows")
     own = isinstance(stage, OwnStage) and not hasattr(stage, "arrays")
     if own:
@@ -158,7 +158,7 @@ def _check_input(stage: Any, name: str, rows: Rows) -> None:
 
 
 def _check_parts(stage: Any, name: str, first: Rows, later: Rows) -> None:
-    """Check that `explain` returns what `answer` adds, and that sums add up."""
+    """Check that `explain` returns what `answer` adds."""
     trained = _trained(stage, first)
     learned, f = _arrays_of(trained), _answered(trained, later)
     shown = _part(later, slice(None))
@@ -168,11 +168,6 @@ def _check_parts(stage: Any, name: str, first: Rows, later: Rows) -> None:
     require_same(shown.outputs, f, f"{name}.explain leaves other outputs than answer", "answer the rows in it")
     for array, former in zip(_arrays_of(trained), learned, strict=True):
         require_same(array, former, f"{name}.explain changes the arrays", "only learn may change them")
-    if (sums := trained.sums(later)) is not None:
-        parts = [trained.sums(_part(later, rows)) for rows in (slice(0, N_INITIAL // 2), slice(N_INITIAL // 2, None))]
-        for key, total in sums.items():
-            what = f"{name}.sums of all rows are not those of their parts: {key!r}"
-            require_same(parts[0][key] + parts[1][key], total, what, "return None, or sums over rows", ROUNDING)
 
 
 def _check_arrays(stage: Any, name: str, first: Rows, later: Rows) -> None:

@@ -19,9 +19,6 @@ from evolabel.typing import FloatArray, IntArray
 
 MANY = 1 << 40  # rows that a stage learns at once if no turn of maintenance is due
 
-Sums = Mapping[str, FloatArray]
-"""What adds up exactly over rows, by name."""
-
 
 class StagePart(NamedTuple):
     """What a stage adds to outputs, in units of the output: the parts of all stages add up to it."""
@@ -68,9 +65,6 @@ class LearningStage(Stage, Protocol):
     def explain(self, rows: Rows) -> StagePart:
         """Answer `rows`, and return what this adds to their outputs."""
 
-    def sums(self, rows: Rows) -> Sums | None:
-        """Return what adds up exactly over parts of `rows`; None: they are learned afterwards, in the order of time."""
-
 
 def parameters_of(stage: object) -> dict[str, Any]:
     """Return the attributes of `stage` that are parameters of its `__init__`, by name."""
@@ -105,10 +99,6 @@ class Answering:
         before = rows.outputs.copy()
         self.answer(rows)
         return StagePart(rows.outputs - before)
-
-    def sums(self, rows: Rows) -> Sums | None:
-        """Return None: what was learned from `rows` depends on their order."""
-        return None
 
 
 class OwnStage(Answering):

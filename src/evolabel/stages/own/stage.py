@@ -17,7 +17,7 @@ from evolabel._utils.interrupts import held
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
-from evolabel.core.stage import MANY, StagePart, Sums, WrongOutputs, checked_outputs, parameters_of
+from evolabel.core.stage import MANY, Answering, WrongOutputs, checked_outputs, parameters_of
 from evolabel.core.stored_checks import check_arrays, inside
 from evolabel.errors import DataError, ParameterError, StageError
 from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
@@ -43,7 +43,7 @@ _TAKEN = (
 _LONGEST = 200  # characters of a parameter that a file states in full
 
 
-class CheckedStage:
+class CheckedStage(Answering):
     """A stage of a user, made for rows and labels of these widths, that has learned nothing.
 
     Parameters
@@ -87,21 +87,11 @@ class CheckedStage:
         """Change the outputs of `rows` by the stage."""
         self._call("answer", rows, self.stage.answer)
 
-    def explain(self, rows: Rows) -> StagePart:
-        """Answer `rows`, and return what the stage adds to their outputs."""
-        before = rows.outputs.copy()
-        self.answer(rows)
-        return StagePart(rows.outputs - before)
-
     def learn(self, rows: Rows, log: EventLog | None) -> None:
         """Learn `rows`, whose outputs are changed as by `answer`; events go to `log`, if it is given."""
         arrays, own_log = self.arrays, None if log is None else StageLog(self.name, log, rows.n_seen)
         self._call("learn", rows, lambda shown: self.stage.learn(shown, own_log))
         self._check_arrays(arrays, "learn")
-
-    def sums(self, rows: Rows) -> Sums | None:
-        """Return None: the stage learns in the order of time."""
-        return None
 
     def merge(self, other: "CheckedStage", labels: IntArray) -> None:
         """Add what `other` has learned; `labels` has the places of its labels among those of this stage."""
