@@ -11,10 +11,9 @@ __getattr__, __dir__, __all__ = attach(
         "base": ["StreamLearner"],
         "forest": ["RefittedForest"],
         "global_rls": ["GlobalRLS"],
-        "no_change": ["NoChange"],
         "river_learner": ["RiverLearner", "river_model"],
-        "running_prior": ["RunningPrior"],
         "sliding_knn": ["SlidingKNN"],
+        "without_features": ["NoChange", "RunningPrior"],
         "wrapper": ["FeedbackClassifier", "StaticClassifier"],
     },
 )

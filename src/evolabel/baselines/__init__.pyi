@@ -1,10 +1,10 @@
 from evolabel.baselines.base import StreamLearner as StreamLearner
 from evolabel.baselines.forest import RefittedForest as RefittedForest
 from evolabel.baselines.global_rls import GlobalRLS as GlobalRLS
-from evolabel.baselines.no_change import NoChange as NoChange
 from evolabel.baselines.river_learner import RiverLearner as RiverLearner
 from evolabel.baselines.river_learner import river_model as river_model
-from evolabel.baselines.running_prior import RunningPrior as RunningPrior
 from evolabel.baselines.sliding_knn import SlidingKNN as SlidingKNN
+from evolabel.baselines.without_features import NoChange as NoChange
+from evolabel.baselines.without_features import RunningPrior as RunningPrior
 from evolabel.baselines.wrapper import FeedbackClassifier as FeedbackClassifier
 from evolabel.baselines.wrapper import StaticClassifier as StaticClassifier

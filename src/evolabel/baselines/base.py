@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evolabel._utils.interrupts import unchanged_on_error
-from evolabel.baselines.label_counts import LabelCounts
 from evolabel.classifier.samples import note_empty, read_unchecked, rows_without_features
 from evolabel.classifier.targets import LabelMatrix, read_targets
 from evolabel.core.rows import Batch
@@ -20,6 +19,29 @@ from evolabel.typing import BoolArray, FloatArray, IntArray
 
 _NO_SCORES = np.empty((0, 0))
 WARM_UP_ROWS = 80  # annotated rows that form the initial batch where `fit` was not called
+
+
+class LabelCounts:
+    """Annotations and positives per label; rows can also be taken back."""
+
+    def __init__(self, n_labels: int) -> None:
+        self.positive = np.zeros(n_labels)
+        self.annotated = np.zeros(n_labels)
+
+    def add(self, labels: FloatArray, sign: float = 1.0) -> None:
+        """Count rows of 0, 1 and NaN (not annotated); `sign` -1 takes them back."""
+        self.positive += sign * (labels == 1.0).sum(axis=0)
+        self.annotated += sign * (~np.isnan(labels)).sum(axis=0)
+
+    def grow(self, n_labels: int) -> None:
+        """New labels have no annotation yet."""
+        extra = n_labels - len(self.positive)
+        self.positive, self.annotated = np.pad(self.positive, (0, extra)), np.pad(self.annotated, (0, extra))
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of each label among its annotations; 0 for a label without any."""
+        return np.asarray(self.positive / np.maximum(self.annotated, 1.0))
 
 
 class StreamLearner(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]

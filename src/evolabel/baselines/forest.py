@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from evolabel._utils.validation import check_number
-from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.label_counts import LabelCounts
+from evolabel.baselines.base import LabelCounts, StreamLearner
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.typing import FloatArray
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.label_counts import LabelCounts
+from evolabel.baselines.base import LabelCounts, StreamLearner
 from evolabel.baselines.scaling import MinMaxScaling
 from evolabel.typing import FloatArray
 

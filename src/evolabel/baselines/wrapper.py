@@ -6,8 +6,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from evolabel.baselines.base import StreamLearner
-from evolabel.baselines.label_counts import LabelCounts
+from evolabel.baselines.base import LabelCounts, StreamLearner
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core.rows import Batch
 from evolabel.errors import DataError, ParameterError

@@ -52,7 +52,7 @@ from evolabel.model.stream_model import CHUNK, StreamModel
 from evolabel.stages.calibration.loops import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.stages.drift.label_drift import LabelDrift
-from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
+from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

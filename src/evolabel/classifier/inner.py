@@ -40,7 +40,7 @@ from evolabel.stages.own.stage import bytes_of
 from evolabel.stages.rules.memory_need import check_memory
 from evolabel.stages.rules.stage import moving_antecedents_by
 from evolabel.stages.scaling.stage import Scaler
-from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
+from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded, Unseen
 from evolabel.typing import BoolArray, FloatArray
 from evolabel.words.text_columns import text_features

@@ -1,4 +1,4 @@
-"""What both clients need of httpx, which is imported on first use."""
+"""What both clients need: httpx, imported on first use, and lines of a text that comes in pieces."""
 
 from types import ModuleType
 from typing import Any
@@ -29,3 +29,24 @@ def was_sent(error: Exception) -> bool:
     """Return whether a request that ended in an `error` of httpx may have reached the service."""
     httpx = load_httpx()
     return not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+
+
+class LineSplitter:
+    """Splits a text at line feeds alone: other characters that end a line may stand inside of JSON and CSV."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    def take(self, piece: str) -> list[str]:
+        """Return the lines that end in the next `piece` of the text."""
+        *ended, rest = piece.split("\n")
+        if ended:
+            ended[0] = "".join([*self._pieces, ended[0]])
+            self._pieces = []
+        self._pieces.append(rest)
+        return ended
+
+    def last(self) -> list[str]:
+        """Return the line that no line feed has ended, if there is one."""
+        rest = "".join(self._pieces)
+        return [rest] if rest else []

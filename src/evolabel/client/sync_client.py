@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from evolabel.client.calls import Call, ProjectCalls, result_signature
-from evolabel.client.connection import load_httpx, options, was_sent
-from evolabel.client.lines import LineSplitter
+from evolabel.client.connection import LineSplitter, load_httpx, options, was_sent
 from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
 from evolabel.client.retry import Retry, Tries
 

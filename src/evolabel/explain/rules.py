@@ -18,7 +18,7 @@ from evolabel.explain.persistence_words import persistence_lines
 from evolabel.explain.shortening import Fidelity
 from evolabel.stages.threshold_rules.words import LabelRules
 from evolabel.stages.written_rules.words import WrittenRule
-from evolabel.streams.column_kinds import FeatureNames
+from evolabel.streams.columns import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.condition_words import RuleCondition, condition_words
 from evolabel.words.markup import escape, markdown_text, page

@@ -9,7 +9,7 @@ import numpy as np
 from evolabel._utils.text import counted
 from evolabel._utils.validation import beyond_float64
 from evolabel.errors import DataError
-from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
+from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.typing import FloatArray, IntArray
 
 

@@ -9,8 +9,7 @@ names a value that is no number, and if all of them were only 0 or 1 in the init
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from evolabel.streams.cells import is_number
-from evolabel.streams.column_kinds import FeatureNames
+from evolabel.streams.columns import FeatureNames, is_number
 from evolabel.typing import BoolArray
 
 CLEAR_SHARE = 0.8  # share of a rule's samples from which on a column is described by a value, or by not having it

@@ -12,7 +12,7 @@ from paper_rule_bases import paper_base, paper_learned
 from small_rule_bases import assert_close
 
 from evolabel.core.rows import Batch
-from evolabel.paper.rules.iterated import objective
+from evolabel.paper.rules.kind import objective
 from evolabel.paper.rules.loops import coupling as coupling_module
 from evolabel.paper.rules.loops.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN
 from evolabel.stages.rules.loops import label_moments as moments_module

@@ -10,8 +10,7 @@ from paper_rule_bases import paper_base
 from small_rule_bases import assert_close, make_stream, with_gaps
 
 from evolabel.core.rows import Batch
-from evolabel.paper.rules.iterated import objective
-from evolabel.paper.rules.kind import PaperRuleKind
+from evolabel.paper.rules.kind import PaperRuleKind, objective
 from evolabel.paper.rules.proximal import minimise
 
 RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0, "merging": "room"}

@@ -7,8 +7,7 @@ from paper_rule_bases import paper_base
 from small_rule_bases import make_stream, with_gaps
 
 from evolabel.core.rows import Batch
-from evolabel.paper.rules.iterated import objective
-from evolabel.paper.rules.kind import PaperRuleKind
+from evolabel.paper.rules.kind import PaperRuleKind, objective
 
 CASES = {
     "none": {"coupling": "none"},

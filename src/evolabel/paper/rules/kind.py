@@ -1,16 +1,46 @@
-"""`PaperRuleKind`: what a model of the paper's formulas makes its rules stage of."""
+"""`PaperRuleKind`: what a model of the paper's formulas makes its rules stage of, and how it minimises consequents."""
 
 from typing import Any
 
+import numpy as np
+
 from evolabel.core.rows import Batch
 from evolabel.engine.one_thread import one_blas_thread
+from evolabel.errors import DivergenceError
 from evolabel.paper.rules.file_checks import PaperRuleChecks
-from evolabel.paper.rules.iterated import minimise_all_rules
+from evolabel.paper.rules.loops.coupling import NONE, coupling
+from evolabel.paper.rules.proximal import DIVERGED_TEXT, Problem, minimise
+from evolabel.paper.rules.rule_state import PaperRuleState
 from evolabel.paper.rules.settings import literal_settings, novelty_radius, paper_memory_need, shared_settings
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.kind import RuleKind
 from evolabel.typing import Arrays, FloatArray
+
+
+def objective(rules: PaperRuleState, slot: int) -> Problem:
+    """Return the objective of the rule in `slot`, from its statistics."""
+    a, own, s = rules.arrays, rules.own, rules.paper
+    B = np.zeros((rules.n_labels, rules.n_labels))
+    if s.coupling > NONE:
+        coupling(own.Q[slot], own.mass[slot], s.coupling, B)
+    anchor = a.W[0] * (rules.anchor > 0.0)  # `rules.anchor` is the penalty of the rules, or 0
+    return Problem(
+        rules.hessian(slot), a.G[slot], rules.settings.penalty[1], anchor, B, s.alpha, s.beta, s.literal_step
+    )
+
+
+def minimise_all_rules(rules: PaperRuleState) -> None:
+    """Run Algorithm 1 for every rule: from least squares, eq. (18), to the minimum of its objective.
+
+    DivergenceError names the sample.
+    """
+    for slot in range(1, rules.n_rules + 1):
+        try:
+            rules.arrays.W[slot] = minimise(objective(rules, slot), rules.arrays.W[slot])
+        except DivergenceError:
+            when = f"in the batch phase, at sample {rules.n_seen}"
+            raise DivergenceError(DIVERGED_TEXT.format(when=when)) from None
 
 
 class PaperRuleKind(RuleKind):

@@ -9,15 +9,33 @@ from evolabel.engine.compile import direct
 from evolabel.engine.one_thread import one_blas_thread
 from evolabel.engine.packed_state import pack
 from evolabel.paper.rules.arrays import PaperArrays, PaperSettings, PaperState, PaperWorkspace, paper_workspace
-from evolabel.paper.rules.loops.answer import paper_bounds, paper_distance_rows
+from evolabel.paper.rules.loops.answer import (
+    add_paper_moments,
+    paper_answer_block,
+    paper_answer_rows,
+    paper_bounds,
+    paper_distance_rows,
+    paper_variance_block,
+    paper_variance_rows,
+)
 from evolabel.paper.rules.loops.rotated import marginal_fill
 from evolabel.paper.rules.proximal import largest_eigenvalue
-from evolabel.paper.rules.row_loops import PaperRowLoops
 from evolabel.paper.rules.shapes import RotatedShape
 from evolabel.stages.rules.arrays import RuleArrays, Settings
 from evolabel.stages.rules.inverses import mirrored
-from evolabel.stages.rules.rule_state import LabelMoments, RuleShape, RuleState
+from evolabel.stages.rules.rule_state import LabelMoments, RowLoops, RuleShape, RuleState
 from evolabel.typing import Arrays, BoolArray, FloatArray
+
+
+class PaperRowLoops(RowLoops):
+    """The loops for the packed `state` and `paper` of the paper's rules; rows are scaled."""
+
+    _answer_rows = staticmethod(direct(paper_answer_rows))
+    _answer_block = staticmethod(direct(paper_answer_block))
+    _variance_rows = staticmethod(direct(paper_variance_rows))
+    _variance_block = staticmethod(direct(paper_variance_block))
+    _add_moment_rows = staticmethod(direct(add_paper_moments))
+
 
 _distance_rows, _bounds = direct(paper_distance_rows), direct(paper_bounds)
 

@@ -13,7 +13,7 @@ from evolabel.errors import DivergenceError
 from evolabel.model.protocols import Model
 from evolabel.model.start.batch_phase import fit_statistics
 from evolabel.paper.classifier import PaperClassifier
-from evolabel.paper.rules.iterated import objective
+from evolabel.paper.rules.kind import objective
 from evolabel.paper.rules.proximal import Problem, minimise_all
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.paper.tuning.batch import Tunable

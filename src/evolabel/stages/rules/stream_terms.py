@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.sensors.stage import Sensors
-from evolabel.streams.column_kinds import FeatureNames
+from evolabel.streams.columns import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.terms import SHARES, Vocabulary
 from evolabel.words.text_columns import flag_features, text_features

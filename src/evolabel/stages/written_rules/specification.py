@@ -10,7 +10,7 @@ from evolabel.errors import DataError
 from evolabel.stages.rules.stream_terms import RulesModel, stream_terms
 from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Condition, ExpertRule
 from evolabel.stages.written_rules.expert_reader import refuse_missing
-from evolabel.streams.cells import TRUTH_VALUES
+from evolabel.streams.columns import TRUTH_VALUES
 from evolabel.typing import FloatArray
 from evolabel.words.names import MISSING
 from evolabel.words.terms import ANY, TERMS, Vocabulary

@@ -12,7 +12,7 @@ import numpy as np
 from evolabel._utils.text import first_names
 from evolabel.streams.arff.header import Attribute
 from evolabel.streams.arff.values import ContentLines, LineError, Value, excerpt, read_braces, split_values
-from evolabel.streams.cells import TRUTH_VALUES, one_hot, parse_number
+from evolabel.streams.columns import TRUTH_VALUES, one_hot, parse_number
 from evolabel.typing import FloatArray
 
 Nominal = Literal["one-hot", "codes"]

@@ -15,7 +15,7 @@ from evolabel.streams.arff.columns import ColumnReader, Nominal, feature_reader,
 from evolabel.streams.arff.header import Attribute, Header, read_header
 from evolabel.streams.arff.label_files import Labels, find_label_names
 from evolabel.streams.arff.values import ContentLines, LineError
-from evolabel.streams.column_kinds import ColumnKinds
+from evolabel.streams.columns import ColumnKinds
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import bare_name, read_lines
 from evolabel.typing import FloatArray

@@ -18,7 +18,7 @@ from evolabel._utils.text import first_names
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
-from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds
+from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import COMPRESSIONS, bare_name
 from evolabel.streams.tabular.csv_file import from_csv, read_table

@@ -10,8 +10,7 @@ import numpy as np
 
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError
-from evolabel.streams.cells import is_number, one_hot
-from evolabel.streams.column_kinds import ONLY_NUMBERS, ColumnKinds, FeatureNames
+from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds, FeatureNames, is_number, one_hot
 from evolabel.streams.tabular.tables import (
     EXPECTED_NUMBER,
     Column,

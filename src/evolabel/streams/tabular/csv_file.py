@@ -11,7 +11,7 @@ from evolabel._utils.files import as_path
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, FileFormatError
 from evolabel.streams.arff.label_files import read_label_names
-from evolabel.streams.cells import is_number
+from evolabel.streams.columns import is_number
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.reading import bare_name, read_lines
 from evolabel.streams.tabular.label_column import LabelColumn

@@ -9,8 +9,7 @@ import numpy as np
 from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
 from evolabel.errors import DataError, ParameterError
-from evolabel.streams.cells import TRUTH_VALUES, is_number, one_hot
-from evolabel.streams.column_kinds import ColumnKinds
+from evolabel.streams.columns import TRUTH_VALUES, ColumnKinds, is_number, one_hot
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.label_column import LabelColumn
 from evolabel.streams.tabular.time_columns import (

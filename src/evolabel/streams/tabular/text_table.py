@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from evolabel.errors import DataError, FileFormatError
-from evolabel.streams.cells import is_number, parse_number
+from evolabel.streams.columns import is_number, parse_number
 from evolabel.streams.dataset import Dataset
 from evolabel.streams.tabular.label_column import LabelColumn
 from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
