@@ -10,7 +10,16 @@ from naive.pace import NaiveAnswers, pace_of
 
 from evolabel.core import pace
 from evolabel.core import pace as pace_module
-from evolabel.core.pace import CHANGES, EXPECTED, LAST_ANSWER, N_ANSWERS, N_PERSISTENCE, SHARE
+from evolabel.core.pace import (
+    BY_CHANCE,
+    CHANGES,
+    EPISODES,
+    EXPECTED,
+    LAST_ANSWER,
+    N_ANSWERS,
+    N_PERSISTENCE,
+    SHARE,
+)
 from evolabel.errors import DataError
 
 kernels = CallableKernels(pace_module)
@@ -44,6 +53,7 @@ def test_counts_independent_answers_and_pace_are_those_of_the_twin(seed, share, 
             assert kernels.pace_of(n_eff) == pytest.approx(pace_of(n_eff), rel=1e-12)
             np.testing.assert_allclose(a[[CHANGES, EXPECTED]], twin.counts(), rtol=1e-9)
             assert a[SHARE] == pytest.approx(twin.shares[-1], rel=1e-9)
+            np.testing.assert_allclose(a[[EPISODES, BY_CHANCE]], twin.episodes(), rtol=1e-9)
     assert a[LAST_ANSWER] == twin.answers[-1]
     assert a[N_ANSWERS] == min(n, 1000)
 
@@ -76,6 +86,23 @@ def test_answers_in_runs_count_for_about_one_per_run(run):
     n_eff = kernels.independent(a)
     assert 0.9 / (run - 1) < n_eff < 5.0 / (run - 1)
     assert n_eff < kernels.pace_of(n_eff) < 1.0
+
+
+def test_answers_of_a_rare_label_that_flicker_while_they_persist_count_for_about_one_per_episode():
+    """Each positive of an episode is read as a negative with a probability of .3: half of all changes are such."""
+    rng = np.random.default_rng(4)
+    y = answers_of(rng, 20_000, 0.03, 15) * (rng.random(20_000) < 0.7)
+    for rows in (3000, 20_000):
+        assert 0.05 < kernels.independent(counted(y[:rows])) < 0.25
+
+
+@pytest.mark.parametrize("shares", [(0.05, 0.28), (0.02, 0.11), (0.1, 0.02)])
+def test_a_rare_label_that_becomes_more_or_less_frequent_does_not_persist(shares):
+    rng = np.random.default_rng(5)
+    a = np.zeros(N_PERSISTENCE)
+    for y in np.concatenate([rng.random(3000) < share for share in shares]):
+        kernels.count_answer(a, float(y))
+        assert kernels.independent(a) == 1.0
 
 
 def test_answers_that_persist_no_more_count_one_each_again():

@@ -28,7 +28,8 @@ class NaiveAlarm:
     def is_back(self, spread: float) -> bool:
         """Near the calm level, and not a multiple of it?"""
         near = max(self.error(0.5 / window_of(spread)), min(0.02, 0.25 * spread))
-        return self.short < self.mean + near and self.short < self.mean + max(self.mean, 0.05 * spread)
+        nothing = 0.05 * spread if spread >= 0.1875 else 0.001
+        return self.short < self.mean + near and self.short < self.mean + max(self.mean, nothing)
 
     def watch(
         self,
@@ -109,37 +110,31 @@ class NaiveAlarm:
 
 
 class NaivePositives:
-    """Watches how well the positives of a label are found: the positives of the run, and the odds, are kept apart."""
+    """Watches how well a label is predicted where it is positive, or predicted to be."""
 
     def __init__(self) -> None:
-        self.mean = self.usual = self.usual_odds = self.n = self.run = 0.0
+        self.mean = self.usual = self.usual_odds = self.n = self.part = 0.0
+        self.since_row = 0
         self.log_odds = -float("inf")
         self.raised, self.since = False, 0
 
     def vector(self) -> FloatArray:
         """The numbers in the order of the kernel."""
-        means = [self.mean, self.usual, self.usual_odds, self.n, exp(self.log_odds), self.run]
-        return np.array([*means, float(self.raised), self.since])
+        means = [self.mean, self.usual, self.usual_odds, self.n, exp(self.log_odds)]
+        return np.array([*means, self.since_row, self.part, float(self.raised), self.since])
 
     def are_found(self) -> bool:
         """As well as in calm times, or too few to know?"""
         more = 0.1 if self.usual > 0.1 else max(self.usual, 0.05)
-        return self.n < 20.0 or self.mean < self.usual + more
+        return self.n < 20.0 or self.since_row > 500 or self.mean < self.usual + more
 
     def watch(
         self, loss: float, y: float, weight: float, n_eff: float, share: float, row: int, margin: float, *, calm: bool
     ) -> bool:
-        """Whether this answer raises it; a run of positives that persist is one answer at most."""
-        if y == 0.0:
-            self.run = 0.0
+        """Whether this answer raises it; of an episode that persists, the first row counts, and one per answer."""
+        if weight == 0.0 or not self.counts(loss, y, n_eff):
             return False
-        part = 1.0
-        if n_eff < 1.0:
-            part = min(n_eff, 1.0 - self.run)
-            self.run += part
-        w = weight * part
-        if w == 0.0:
-            return False
+        w = weight
         self.mean += w * max(1.0 / (self.n + w), 0.05) * (loss - self.mean)
         if self.raised:
             if self.are_found():
@@ -151,7 +146,8 @@ class NaivePositives:
             more = w * log(odds(loss) / max(self.usual_odds, 1.0))
             self.log_odds = min(max(self.log_odds, 0.0) + more, log(1e12))
         limit = log(50000.0 * share) + 0.5 * margin**2 if share > 0.0 else -1e300
-        if share < 0.15 and self.log_odds > limit:
+        risen = self.mean > self.usual + 3.0 * sqrt(self.usual * (1.0 - self.usual) / 39.0)
+        if share < 0.15 and self.log_odds > limit and risen:
             self.raised, self.since, self.log_odds = True, row, -float("inf")
             return True
         if calm and self.log_odds <= log(30.0):
@@ -159,6 +155,17 @@ class NaivePositives:
             self.usual += w / self.n * (loss - self.usual)
             self.usual_odds += w / self.n * (odds(loss) - self.usual_odds)
         return False
+
+    def counts(self, loss: float, y: float, n_eff: float) -> bool:
+        """Whether the row is positive or was predicted to be, and is not part of an episode that has counted."""
+        if y == 0.0 and loss < 0.25:
+            self.since_row += 1
+            return False
+        self.part = 1.0 if self.since_row > 10 else min(self.part + n_eff, 1.0)
+        self.since_row = 0
+        counted = self.part == 1.0
+        self.part *= not counted
+        return counted
 
     def forget(self) -> None:
         """What is usual is learned anew."""

@@ -38,11 +38,31 @@ class NaiveAnswers:
             seen, expected = fade * (seen + change), fade * (expected + chance)
         return seen, expected
 
+    def episodes(self) -> tuple[float, float]:
+        """Positives of a rare label more than 10 answers after the one before, and those to be expected at random."""
+        seen = expected = 0.0
+        last = -1
+        for i, (y, p) in enumerate(zip(self.answers, self.shares, strict=False)):
+            if y == 1.0 and 0.0 < p < 0.15:
+                seen, expected = seen + (i - last > 10), expected + (1.0 - p) ** 10
+                fade = 1000.0 / max(expected, 1000.0)
+                seen, expected = fade * seen, fade * expected
+            last = i if y == 1.0 else last
+        return seen, expected
+
     def independent(self) -> float:
-        """One beyond three quarters of the changes to be expected, with two standard errors and one more."""
+        """One beyond three quarters of the changes to be expected, with two standard errors and one more.
+
+        Less if a rare label has fewer than half of the episodes.
+        """
         seen, expected = self.counts()
         rate = (seen + 2.0 * sqrt(seen) + 1.0) / expected if expected >= 10.0 else 1.0
-        return 1.0 if rate > 0.75 else rate / (2.0 - rate)
+        rate = rate if rate <= 0.75 else 1.0
+        seen, expected = self.episodes()
+        if expected >= 10.0 and self.shares[-1] < 0.15:
+            of_episodes = (seen + 2.0 * sqrt(seen) + 1.0) / expected
+            rate = min(rate, of_episodes) if of_episodes <= 0.5 else rate
+        return rate / (2.0 - rate) if rate < 1.0 else 1.0
 
 
 def pace_of(n_eff: float) -> float:

@@ -22,7 +22,7 @@ THRESHOLD_CHANGES = ("rule found", "edge moved", "rule gone")
 WRITTEN_CHANGES = ("rule contradicted", "rule restored", "rule dropped")
 # What a stage of a user has logged; the note has what it is.
 STAGE_EVENT = "stage"
-# Note of a drift whose errors are those of the samples with the label.
+# Note of a drift whose errors are those of the samples with the label, or predicted to have it.
 OF_POSITIVES = "positives"
 EVENT_KINDS = ("birth", "merge", "death", "joined", *EDITS, *SHIFTS, *THRESHOLD_CHANGES, *WRITTEN_CHANGES, STAGE_EVENT)
 MERGES = ("merge", "merged by hand")
@@ -42,7 +42,7 @@ class Event(NamedTuple):
 
     Of a shift, `label` is the number or name of the label that has drifted, recovered or settled, else None; `before`
     and `after` are its mean squared errors in calm times and at this sample, of a drift at least what raises an alarm,
-    or those of its positives alone, where the note is "positives" (`OF_POSITIVES`);
+    or those of the samples alone that have it or were predicted to, where the note is "positives" (`OF_POSITIVES`);
     `rows` are the rows of the stream since the drift, and those that renewed rules were learned from. `feature` is the
     number or name of a feature that has moved, `before` and `after` are then its means, and `deviations` is their
     difference in standard deviations.
@@ -138,7 +138,9 @@ class Event(NamedTuple):
         about = self.feature if self.label is None else self.label
         quoted = f'"{about}"' if isinstance(about, str) else str(about)
         name, feature = f"label {quoted}", f"{quoted} moved by {self.deviations:+.1f} deviations"
-        errors = f"error{' of its positives' * (self.note == OF_POSITIVES)} {self.before:.3f} -> {self.after:.3f}"
+        errors = (
+            f"error{' where it is or is predicted' * (self.note == OF_POSITIVES)} {self.before:.3f} -> {self.after:.3f}"
+        )
         texts = {
             "drift": f"{name} has changed its meaning ({errors})",
             "recovered": f"{name} is predicted as well as before, after {self.rows:,} rows ({errors})",

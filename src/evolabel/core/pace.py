@@ -11,9 +11,13 @@ answers are counted beside those to be expected if the answers came at random. O
 | CHANGES     | c      | answers that differed from the one before; fading with e                                   |
 | EXPECTED    | e      | sum of 1 - p after a positive, of p after a negative; beyond `MOST_EXPECTED` c and e fade  |
 | N_ANSWERS   | n      | answers so far, at most `SHARE_ANSWERS`                                                    |
+| SINCE       |        | answers since the last positive                                                            |
+| EPISODES    | k      | positives that came more than `EPISODE_GAP` answers after the one before; fading with q    |
+| BY_CHANCE   | q      | sum of (1 - p)^`EPISODE_GAP` over positives; beyond `MOST_EXPECTED` k and q fade           |
 
-    rate          r = min(1, (c + 2 sqrt(c) + 1) / e)     1 while e < `LEAST_EXPECTED`
-    independent   n_eff = r / (2 - r)                     1 where r > `RANDOM_RATE`
+    rate          r = min(1, (c + 2 sqrt(c) + 1) / e)     1 while e < `LEAST_EXPECTED`, or where r > `RANDOM_RATE`
+    of episodes   r = min(r, (k + 2 sqrt(k) + 1) / q)     of a rare label, where this is at most `EPISODE_RATE`
+    independent   n_eff = r / (2 - r)
     pace          min(1, 7 n_eff^1.3)
 
 For answers that come in runs of mean length L, n_eff is near 1 / (L - 1): the runs of a Markov chain whose neighbouring
@@ -22,6 +26,10 @@ the probability of each change as it was before the answer, by p and by the last
 of a rare answer, and c varies less around it than around sums of 2 p (1 - p). Two standard errors of c are added, so
 that answers count less only where they persist beyond doubt: where they come as if at random, n_eff and pace are
 exactly 1. p is a share of late, so that a share that drifts is not taken for persistence.
+Answers of a rare label often flicker where they persist, as a fault does while a sensor is near its limit: c is large
+then, although a few episodes are all that was seen. Positives that are `EPISODE_GAP` answers apart or less are one
+episode, and q is the number of episodes to be expected at random. A share that jumps up looks like an episode for a
+while, which is why only a rate that is much smaller than at random counts.
 Tests weigh an answer by n_eff, because they need independent answers. Memories and steps take the pace, which is
 larger: rows inside a run still show how features vary.
 """
@@ -33,21 +41,40 @@ from evolabel.core.stored_checks import MOST, require
 from evolabel.engine.compile import inner, interpreted
 from evolabel.typing import FloatArray
 
-LAST_ANSWER, SHARE, CHANGES, EXPECTED, N_ANSWERS = 0, 1, 2, 3, 4
-N_PERSISTENCE = 5  # numbers of one label
+LAST_ANSWER, SHARE, CHANGES, EXPECTED, N_ANSWERS, SINCE, EPISODES, BY_CHANCE = 0, 1, 2, 3, 4, 5, 6, 7
+N_PERSISTENCE = 8  # numbers of one label
 
 SHARE_ANSWERS = 1000.0
 MOST_EXPECTED = 1000.0
 LEAST_EXPECTED = 10.0
 CHANGE_DOUBT = 2.0  # standard errors of the changes
 RANDOM_RATE = 0.75  # of 2,000 streams of 10,000 answers at random 0 or 1 have a row below it, at shares of .5 to .005
+EPISODES_BELOW = 0.15  # share of a label below which its positives are counted in episodes
+EPISODE_GAP = 10.0  # answers; plants of seeds 36, 38, 40, 41, whose faults last 15 rows: 5 to 15 are equally good
+EPISODE_RATE = 0.5  # of 300 streams of 10,000 answers at random, none has a row below it, at shares of .14 to .005
 PACE, PACE_POWER = 7.0, 1.3
 TINY_SPREAD = 1e-9  # added to p (1 - p), so that a label that never changed has some weight in a row
 
 
 @inner
+def count_positive(a: FloatArray) -> None:
+    """Update the episodes in the counts `a` of a label by a positive, if the label is rare."""
+    if 0.0 < a[SHARE] < EPISODES_BELOW:
+        if a[SINCE] > EPISODE_GAP:
+            a[EPISODES] += 1.0
+        a[BY_CHANCE] += (1.0 - a[SHARE]) ** EPISODE_GAP
+        if a[BY_CHANCE] > MOST_EXPECTED:
+            a[EPISODES] *= MOST_EXPECTED / a[BY_CHANCE]
+            a[BY_CHANCE] = MOST_EXPECTED
+    a[SINCE] = 0.0
+
+
+@inner
 def count_answer(a: FloatArray, y: float) -> None:
     """Update the counts `a` of a label by its answer y."""
+    a[SINCE] += 1.0
+    if y > 0.5:
+        count_positive(a)
     if a[N_ANSWERS] > 0.0:
         if a[LAST_ANSWER] != y:
             a[CHANGES] += 1.0
@@ -63,10 +90,14 @@ def count_answer(a: FloatArray, y: float) -> None:
 @inner
 def independent(a: FloatArray) -> float:
     """Return n_eff, how many independent answers one answer counts for, by the counts `a` of its label."""
-    if a[EXPECTED] < LEAST_EXPECTED:
-        return 1.0
-    rate = (a[CHANGES] + CHANGE_DOUBT * a[CHANGES] ** 0.5 + 1.0) / a[EXPECTED]
-    return float(rate / (2.0 - rate)) if rate <= RANDOM_RATE else 1.0
+    rate = 1.0
+    if a[EXPECTED] >= LEAST_EXPECTED:
+        rate = (a[CHANGES] + CHANGE_DOUBT * a[CHANGES] ** 0.5 + 1.0) / a[EXPECTED]
+        rate = rate if rate <= RANDOM_RATE else 1.0
+    if a[BY_CHANCE] >= LEAST_EXPECTED and a[SHARE] < EPISODES_BELOW:
+        of_episodes = (a[EPISODES] + CHANGE_DOUBT * a[EPISODES] ** 0.5 + 1.0) / a[BY_CHANCE]
+        rate = min(rate, of_episodes) if of_episodes <= EPISODE_RATE else rate
+    return float(rate / (2.0 - rate)) if rate < 1.0 else 1.0
 
 
 @inner
@@ -104,12 +135,13 @@ def merged_persistence(a: FloatArray, b: FloatArray) -> FloatArray:
     Changes add up, seen and expected ones; shares are averaged by answers.
     """
     merged, n = a + b, a[:, N_ANSWERS] + b[:, N_ANSWERS]
-    merged[:, LAST_ANSWER] = np.where(a[:, N_ANSWERS] > 0.0, a[:, LAST_ANSWER], b[:, LAST_ANSWER])
+    for last in (LAST_ANSWER, SINCE):
+        merged[:, last] = np.where(a[:, N_ANSWERS] > 0.0, a[:, last], b[:, last])
     part = np.divide(b[:, N_ANSWERS], n, out=np.zeros(len(n)), where=n > 0.0)
     merged[:, SHARE] = (1.0 - part) * a[:, SHARE] + part * b[:, SHARE]
     merged[:, N_ANSWERS] = np.minimum(n, SHARE_ANSWERS)
-    beyond = np.maximum(merged[:, EXPECTED] / MOST_EXPECTED, 1.0)
-    merged[:, [CHANGES, EXPECTED]] /= beyond[:, None]
+    for seen, expected in ((CHANGES, EXPECTED), (EPISODES, BY_CHANCE)):
+        merged[:, [seen, expected]] /= np.maximum(merged[:, expected] / MOST_EXPECTED, 1.0)[:, None]
     return merged
 
 

@@ -79,7 +79,7 @@ def episodes(events: Iterable[Event]) -> list[Episode]:
     for event in events:
         if event.kind == "drift":
             open_drifts[event.label] = len(found)
-            which = " of positives" if event.note == OF_POSITIVES else ""
+            which = " where it is or is predicted" if event.note == OF_POSITIVES else ""
             size = f"error{which} {event.before:.3f} -> {event.after:.3f}"
             found.append(Episode(f"label {event.label}", event.sample, size, "not recovered yet"))
         elif event.label in open_drifts and event.kind in ("recovered", "settled"):

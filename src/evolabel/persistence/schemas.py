@@ -161,7 +161,9 @@ def _to_fifth(arrays: Arrays, manifest: dict[str, Any]) -> None:
             arrays.setdefault(name, np.zeros(len(arrays[like]), np.int64))
     for part, labelled in (("members", "n_losses"), ("thresholds", "against")):
         if f"{part}.{labelled}" in arrays:
-            arrays.setdefault(f"{part}.positives", np.zeros((len(arrays[f"{part}.{labelled}"]), 8)))
+            arrays.setdefault(f"{part}.positives", np.zeros((len(arrays[f"{part}.{labelled}"]), 9)))
+        if f"{part}.persistence" in arrays:
+            arrays[f"{part}.persistence"] = _padded(arrays[f"{part}.persistence"], 1, 8)
     classifier = manifest["classifier"] if manifest.get("kind") == "ActiveLearner" else manifest
     if classifier.get("kind") != "EvolvingFuzzyClassifier":
         return

@@ -82,13 +82,26 @@ def test_after_2000_rows_the_present_errors_are_learned_anew():
     assert a[positives.USUAL_LOSS] > 0.7
 
 
-def test_one_long_run_of_positives_that_persist_is_one_answer():
-    """It takes several runs to raise the alarm, however many rows each has."""
-    run = np.r_[np.ones(200), 0.0]
-    losses = np.r_[np.full(len(run) * 30, 0.02), np.full(len(run) * 9, 0.8)]
-    found, _ = watched(losses, np.tile(run, 39), n_eff=0.07)
-    assert len(found) == 1
-    assert found[0] // len(run) - 30 == 4
+def test_one_run_of_positives_that_persist_counts_once():
+    """It takes several runs to raise the alarm; a positive that is missed in between does not end one."""
+    run = np.r_[np.ones(6), 0.0, np.ones(7), np.zeros(40)]
+    losses = np.concatenate([np.where(np.tile(run, n) > 0.5, level, 0.0) for n, level in ((30, 0.02), (9, 0.8))])
+    found, _ = watched(losses, np.tile(run, 39), n_eff=0.05)
+    assert [place // len(run) - 30 for place in found] == [4]
+
+
+def test_a_label_that_is_predicted_where_it_is_not_is_noticed():
+    """Its limit has risen: no positive is missed, but five predicted ones are none."""
+    row = np.r_[1.0, np.zeros(19)]
+    right, wrong = np.tile(0.02 * row, 40), np.tile(0.8 * row, 9)
+    found, _ = watched(np.r_[right, wrong], np.r_[np.tile(row, 40), np.zeros(180)])
+    assert [place // 20 - 40 for place in found] == [4]
+
+
+def test_rows_that_neither_are_nor_were_predicted_positive_do_not_count():
+    found, a = watched(np.full(3000, 0.2), np.zeros(3000))
+    assert found == []
+    assert a[positives.N_USUAL] == 0.0
 
 
 def test_answers_of_weight_0_change_nothing():

@@ -33,7 +33,7 @@ def test_no_false_edge_is_left_after_a_correction(factor, shift):
     rules = next(tree.rules for tree in clf.rules_.threshold_rules if tree.label == "label0")
     edges = np.ravel([(c.low, c.high) for rule in rules for c in rule.conditions])
     of_label = factor * 110.0 + shift  # a strip may be left in which earlier rows and later ones differ
-    np.testing.assert_allclose(edges[np.isfinite(edges)], of_label, atol=0.5 * factor)
+    np.testing.assert_allclose(edges[np.isfinite(edges)], of_label, atol=0.6 * factor)
     readings = factor * np.array([90.0, 105.0, 115.0, 130.0, 140.0]) + shift
     rows = np.c_[readings, np.zeros((5, 2))]
     np.testing.assert_allclose(clf.predict_proba(rows)[:, 0], [0.0, 0.0, 1.0, 1.0, 1.0], atol=0.1)
@@ -65,10 +65,10 @@ def test_one_row_at_a_time_corrects_the_same_rows():
 
 @pytest.mark.compiled
 def test_earlier_events_do_not_name_a_later_correction():
-    X, Y = hot_stream(2400)
+    X, Y = hot_stream(3600)
     told = []
     clf = EvolvingFuzzyClassifier()
-    for start in range(0, 2400, 100):
+    for start in range(0, 3600, 100):
         clf.partial_fit(X[start : start + 100], Y[start : start + 100], on_event=told.append)
     moved = [event.kind for event in told].index("sensor moved")
     assert [str(event) for event in clf.events_[:moved]] == [str(event) for event in told[:moved]]

@@ -33,7 +33,7 @@ from evolabel.typing import FloatArray, IntArray
 SLOW, FAST, LINEAR, FINAL = 0, 1, 2, 3  # the members and their mixture, as in F
 N_MEMBERS = 3
 N_ALARM = 10  # numbers of one alarm (`stages.drift.loops.alarm`)
-N_POSITIVES = 8  # numbers of one alarm on positives (`stages.drift.loops.alarm`)
+N_POSITIVES = 9  # numbers of one alarm on positives (`stages.drift.loops.alarm`)
 
 # Index of `clock`: rows of the stream so far; time at which the fast member began, was last cut, and at which the slow
 # one was last renewed (or the fast one began); time from which on the slow member remembers the stream.
@@ -89,7 +89,7 @@ class MemberArrays(NamedTuple):
     alarms: Annotated[FloatArray, array(2, "label", N_ALARM, low=0.0, high=float(MOST))]
     """Alarms of the slow member and of the mixture."""
     positives: Annotated[FloatArray, array("label", N_POSITIVES, low=0.0, high=float(MOST))]
-    """Alarm of the mixture on the positives of the label."""
+    """Alarm of the mixture on the rows that are positive or were predicted to be."""
     episode: Annotated[IntArray, array("label", start=NEVER, low=NEVER)]
     """Row at which the label has drifted; `NEVER`: it is calm."""
     held: Annotated[IntArray, array("label", high=LOST)]

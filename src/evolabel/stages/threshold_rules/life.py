@@ -11,17 +11,20 @@ import numpy as np
 
 from evolabel.core.events import OF_POSITIVES, EventLog
 from evolabel.core.rows import Rows
+from evolabel.engine.compile import interpreted
 from evolabel.stages.drift.arrays import NEVER
 from evolabel.stages.drift.loops.alarm import (
     CALM_MEAN,
     IS_LOST,
     IS_RAISED,
     LOST_AT,
+    NOTHING_OF_RARE,
     RAISED_AT,
     RECENT_LOSS,
     SETTLE_ROWS,
     SHORT_MEAN,
     USUAL_LOSS,
+    are_found,
 )
 from evolabel.stages.threshold_rules.arrays import (
     EDGE,
@@ -36,6 +39,8 @@ from evolabel.stages.threshold_rules.arrays import (
 )
 from evolabel.stages.threshold_rules.loops.learn import EVERY
 from evolabel.typing import FloatArray, IntArray
+
+_are_found: Any = interpreted(are_found)
 
 
 def log_turn(t: ThresholdArrays, before: IntArray, log: EventLog, rows: Rows, first: int) -> None:
@@ -117,16 +122,29 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
         t.episode[label] = now
     for label in np.flatnonzero((t.episode >= 0) & (alarms[:, IS_RAISED] == 0.0)).tolist():
         lasted, since = now - int(t.episode[label]), int(rows.episode[label])
-        t.episode[label] = -1
         gone = t.feature[trees[label], 0] == LEAF
         if since != NEVER and (gone or label in rows.drifts_held):  # the members answer alone, and end the drift, or
-            continue  # it is no event yet: they end it if it becomes one
+            t.episode[label] = -1  # it is no event yet: they end it if it becomes one
+            continue
         if since != NEVER and rows.n_rows is not None:
             lasted = rows.n_rows - since
         settled = gone or now - alarms[label, RAISED_AT] > SETTLE_ROWS
+        if not settled and not _is_back(t, int(trees[label])):
+            continue
+        t.episode[label] = -1
         about: dict[str, Any] = {"label": label, "rows": lasted, **_errors(alarms[label])}
         log.log("settled" if settled else "recovered", None, None, sample=rows.n_rows, **about)
     rows.drifts_ended = t.episode >= 0
+
+
+def _is_back(t: ThresholdArrays, tree: int) -> bool:
+    """Return whether the error of a `tree` in `t` is no multiple of the calm one, and its positives are found.
+
+    The alarm has fallen back when it was, up to `EVERY` rows ago.
+    """
+    alarm = t.alarms[tree]
+    near = max(alarm[CALM_MEAN], NOTHING_OF_RARE)
+    return bool(alarm[SHORT_MEAN] <= alarm[CALM_MEAN] + near and _are_found(t.positives[tree]))
 
 
 def _risen_errors(t: ThresholdArrays, tree: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Drift alarms of one output: by the losses of all rows, and by those of its positives; and how both are lowered.
+"""Drift alarms of one output: by the losses of all rows, and of those that count for a rare label; how they fall back.
 
 The first compares the mean recent loss with the mean and variance of the losses in calm times. It is a vector `a` of
 `N_ALARM` numbers, all 0 before the first loss:
@@ -37,29 +37,33 @@ answers, O <- max(O, 1) e / (1 - e), each divided by the mean odds of calm times
 too sure. A model that was fitted to an initial batch has a `prior`: so many answers of odds 1 count as calm ones, and O
 counts from the first answer on. Of answers less than `ODDS_GAP` rows apart one counts: labels often come in runs.
 
-A rare label can lose most of its positives while its error over all rows hardly rises. The alarm on its positives is a
-vector `a` of `N_POSITIVES` numbers, all 0 before the first positive:
+A rare label can lose most of its positives while its error over all rows hardly rises. So it is also judged by the rows
+that have it, or were predicted to have it: a limit that falls makes the model miss positives, one that rises makes it
+report rows that are none. Their alarm is a vector `a` of `N_POSITIVES` numbers, all 0 before the first of these rows:
 
-| index       | meaning                                                                     |
-|-------------|-----------------------------------------------------------------------------|
-| RECENT_LOSS | fading mean of the squared error over the last `RECENT_POSITIVES` positives |
-| USUAL_LOSS  | its mean in calm times, over `USUAL_MEMORY` positives                       |
-| USUAL_ODDS  | mean odds of a positive in calm times                                       |
-| N_USUAL     | positives in both, at most `USUAL_MEMORY`                                   |
-| LOST_ODDS   | O, odds that positives are missed, by the recent ones                       |
-| RUN_PART    | independent answers that the present run of positives has counted for       |
-| IS_LOST     | 1 while the alarm is raised, else 0                                         |
-| LOST_AT     | row at which it was raised last                                             |
+| index       | meaning                                                                              |
+|-------------|--------------------------------------------------------------------------------------|
+| RECENT_LOSS | fading mean of the squared error over the last `RECENT_POSITIVES` rows               |
+| USUAL_LOSS  | its mean in calm times, over `USUAL_MEMORY` rows                                     |
+| USUAL_ODDS  | mean odds of a row in calm times                                                     |
+| N_USUAL     | rows in both, at most `USUAL_MEMORY`                                                 |
+| LOST_ODDS   | O, odds that the label is predicted worse than usual, by the recent rows             |
+| SINCE_ROW   | answers since the last such row, whether it counted or not                           |
+| RUN_PART    | independent answers since the last row that counted                                  |
+| IS_LOST     | 1 while the alarm is raised, else 0                                                  |
+| LOST_AT     | row at which it was raised last                                                      |
 
-With o the odds of a positive, e / (1 - e) for an output 1 - e, and w what it counts for,
+With o the odds of a row, e / (1 - e) for an output that is e from its answer, and w its weight,
 O <- max(O, 1) (o / max(1, USUAL_ODDS))^w, at most `MOST_LOST_ODDS`. The alarm is raised when O is above ODDS_LIMIT
 (K + 1) times the share of the label, because only that share of the rows are positives. A label with a share of
-`MOST_WATCHED` or more raises none. Where answers persist (`core.pace`), a run of positives counts for one
-independent answer at most, however long it is.
+`MOST_WATCHED` or more raises none. Where answers persist (`core.pace`), rows that are `EPISODE_GAP` answers apart
+or less are one episode. Its first row counts: it shows what was known before, while the others were learned from it.
+Of the next ones one counts for every independent answer.
 """
 
 import numpy as np
 
+from evolabel.core.pace import EPISODE_GAP, EPISODES_BELOW
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.lanes import exp_of_negative
 from evolabel.typing import FloatArray, IntArray
@@ -103,6 +107,7 @@ RISE_SHARE = 0.1  # of the spread: the floor where that is smaller
 BACK_FLOOR = 0.02  # loss
 BACK_SHARE = 0.25  # of the spread: the floor where that is smaller
 NOTHING_SHARE = 0.05  # of the spread: errors up to which none is a multiple of another
+NOTHING_OF_RARE, RARE_SPREAD = 0.001, 0.1875  # the same of labels of a smaller spread, as at a share of a quarter
 
 
 @inner
@@ -131,13 +136,19 @@ def error_of_long(a: FloatArray) -> float:
 
 
 @inner
+def nothing_of(spread: float) -> float:
+    """Return the error that is next to nothing for a label of this `spread`."""
+    return float(NOTHING_SHARE * spread if spread >= RARE_SPREAD else NOTHING_OF_RARE)
+
+
+@inner
 def is_back(a: FloatArray, spread: float) -> bool:
     """Return whether the short mean of `a`, whose label has this `spread`, is back at the calm level.
 
     It is not a multiple of that level then, unless both are next to nothing.
     """
     near = max(error_of_short(a, spread), min(BACK_FLOOR, BACK_SHARE * spread))
-    return bool(a[SHORT_MEAN] < a[CALM_MEAN] + min(near, max(a[CALM_MEAN], NOTHING_SHARE * spread)))
+    return bool(a[SHORT_MEAN] < a[CALM_MEAN] + min(near, max(a[CALM_MEAN], nothing_of(spread))))
 
 
 @inner
@@ -292,32 +303,57 @@ def watch_labels(
             found[j] = watch(A[j], losses[j], spreads[j], row, weight, margin, AFTER_WINDOWS, True)
 
 
-RECENT_LOSS, USUAL_LOSS, USUAL_ODDS, N_USUAL, LOST_ODDS, RUN_PART, IS_LOST, LOST_AT = 0, 1, 2, 3, 4, 5, 6, 7
+RECENT_LOSS, USUAL_LOSS, USUAL_ODDS, N_USUAL, LOST_ODDS, SINCE_ROW, RUN_PART, IS_LOST, LOST_AT = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+)
 
 RECENT_POSITIVES = 20.0  # positives
 USUAL_MEMORY = 200.0  # positives
-MOST_WATCHED = 0.15  # share of a label that is rare: of others, the error over all rows shows enough
+MOST_WATCHED = EPISODES_BELOW  # share of a label: of others, the error over all rows shows enough
+PREDICTED = 0.25  # squared error from which on a negative was predicted to be positive
 KNOWN_POSITIVES = 20.0  # positives in calm times from which on the alarm can be raised
 MOST_LOST_ODDS = 1e12  # so that those of a label that is not rare stay finite
 DOUBTED_ODDS = 30.0  # from which on a positive is not one of calm times
+LONGEST_WITHOUT = 500.0  # answers: a label that neither came nor was predicted for so long is not predicted wrongly
+LOST_DEVIATIONS = 3.0  # standard errors of the recent error above the usual one, if a row were right or wrong
 LOSS_NEAR, LOSS_NEAREST = 0.1, 0.05  # error above the usual one up to which positives are found as before
 
 
 @inner
 def are_found(a: FloatArray) -> bool:
-    """Return whether recent positives of `a` are found as well as usual, or are too few to show it."""
+    """Return whether recent rows of `a` are predicted as well as usual, or are too few or too long ago to show it."""
     near = min(LOSS_NEAR, max(a[USUAL_LOSS], LOSS_NEAREST))
-    return bool(a[N_USUAL] < KNOWN_POSITIVES or a[RECENT_LOSS] < a[USUAL_LOSS] + near)
+    unknown = a[N_USUAL] < KNOWN_POSITIVES or a[SINCE_ROW] > LONGEST_WITHOUT
+    return bool(unknown or a[RECENT_LOSS] < a[USUAL_LOSS] + near)
 
 
 @inner
-def independent_part(a: FloatArray, n_eff: float) -> float:
-    """Return for how many independent answers the next positive of `a` counts, at most `n_eff`, and count it."""
-    if n_eff >= 1.0:
-        return 1.0
-    part = min(n_eff, 1.0 - a[RUN_PART])
-    a[RUN_PART] += part
-    return float(part)
+def are_worse(a: FloatArray) -> bool:
+    """Return whether the recent error of `a` is above the usual one by more than chance."""
+    spread = a[USUAL_LOSS] * (1.0 - a[USUAL_LOSS])
+    return bool(a[RECENT_LOSS] > a[USUAL_LOSS] + LOST_DEVIATIONS * np.sqrt(spread / (2.0 * RECENT_POSITIVES - 1.0)))
+
+
+@inner
+def is_counted(a: FloatArray, loss: float, y: float, n_eff: float) -> bool:
+    """Return whether a row of this `loss` and answer y, which is worth `n_eff` independent ones, counts for `a`."""
+    if y < 0.5 and loss < PREDICTED:
+        a[SINCE_ROW] += 1.0
+        return False
+    a[RUN_PART] = 1.0 if a[SINCE_ROW] > EPISODE_GAP else min(a[RUN_PART] + n_eff, 1.0)
+    a[SINCE_ROW] = 0.0
+    if a[RUN_PART] < 1.0:
+        return False
+    a[RUN_PART] = 0.0
+    return True
 
 
 @inner
@@ -352,11 +388,7 @@ def watch_positives(
     The answer counts for `n_eff` independent ones, `share` is that of the label, `margin` as for
     `watch`. Where the label is in a drift, not `is_calm`, nothing is usual.
     """
-    if y < 0.5:
-        a[RUN_PART] = 0.0
-        return False
-    weight *= independent_part(a, n_eff)
-    if not weight > 0.0:
+    if not (weight > 0.0 and is_counted(a, loss, y, n_eff)):
         return False
     a[RECENT_LOSS] += max(weight / (a[N_USUAL] + weight), weight / RECENT_POSITIVES) * (loss - a[RECENT_LOSS])
     if a[IS_LOST] > 0.0:
@@ -368,7 +400,8 @@ def watch_positives(
     if a[N_USUAL] >= KNOWN_POSITIVES:
         odds = max(a[LOST_ODDS], 1.0) * (odds_of(loss) / max(a[USUAL_ODDS], 1.0)) ** weight
         a[LOST_ODDS] = min(odds, MOST_LOST_ODDS)
-    if share < MOST_WATCHED and a[LOST_ODDS] * exp_of_negative(-0.5 * margin * margin) > ODDS_LIMIT * share:
+    sure = a[LOST_ODDS] * exp_of_negative(-0.5 * margin * margin) > ODDS_LIMIT * share
+    if share < MOST_WATCHED and sure and are_worse(a):
         a[IS_LOST], a[LOST_AT], a[LOST_ODDS] = 1.0, row, 0.0
         return True
     if is_calm and a[LOST_ODDS] <= DOUBTED_ODDS:

@@ -234,7 +234,7 @@ def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members)
         members.happened[b], depth[1] = SETTLED, of_final[SHORT_MEAN]
         forget_usual(of_positives)
     elif arrays.held[b] == CALM and now - since >= SHORTEST_DRIFT and is_back(of_final, spread) and found:
-        members.happened[b], depth[1] = RECOVERED, of_final[SHORT_MEAN]
+        members.happened[b], depth[0], depth[1] = RECOVERED, of_final[CALM_MEAN], of_final[SHORT_MEAN]
     learn_reversal(b, y, g, of_final, members)
     return slow != QUIET or final == RAISED or lost
 
