@@ -4,7 +4,9 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-TREES, PLACES, FADE = 60, 127, 0.99
+from naive.threshold_trials import bin_edges, codes_of
+
+TREES, PLACES, FADE, BINS = 60, 127, 0.99, 255
 
 
 class Draws:
@@ -85,10 +87,12 @@ def reached(nodes, x):
 
 
 class NaiveForest:
-    """The forest of one label, fitted to rows X with labels y and weights w, whose `codes` lie between `edges`."""
+    """The forest of one label, fitted to rows X with labels y and weights w."""
 
-    def __init__(self, label, X, y, w, codes, edges):
+    def __init__(self, label, X, y, w):
         n, p = X.shape
+        edges = [bin_edges(column, BINS) for column in X.T]
+        codes = np.column_stack([codes_of(*each) for each in zip(X.T, edges, strict=True)])
         draws, features, self.trees = Draws(7919 * label + n), list(range(p)), []
         votes = [[] for _ in range(n)]
         for _ in range(TREES):
@@ -132,19 +136,14 @@ def calibration(x, y, w):
 
 
 class NaiveGate:
-    """How far the answers g of a forest replace the outputs f."""
+    """Sums by which the answers g of a forest replace the outputs f."""
 
     def __init__(self):
         self.product = self.squares = self.gain = self.gain_squares = 0.0
 
     @property
-    def least_squares(self):
-        return min(1.0, max(0.0, self.product / (self.squares + 0.5)))
-
-    @property
-    def weight(self):
-        z = self.gain / sqrt(self.gain_squares + 0.05)
-        return self.least_squares if z > 1.0 else 0.0
+    def sums(self):
+        return np.array([self.product, self.squares, self.gain, self.gain_squares])
 
     def learn(self, f, g, y, w):
         d = g - f
@@ -155,3 +154,26 @@ class NaiveGate:
         self.squares = FADE * self.squares + w * d * d
         self.gain = FADE * self.gain + w * gain
         self.gain_squares = FADE * self.gain_squares + w * gain * gain
+
+
+def least_squares(sums):
+    return float(np.clip(sums[0] / (sums[1] + 0.5), 0.0, 1.0))
+
+
+def errors(sums):
+    return sums[2] / sqrt(sums[3] + 0.05)
+
+
+def weights(gates):
+    """Weights of the forests of labels by the sums of their `gates`, None where there is no forest."""
+    pool = sum((sums for sums in gates if sums is not None), np.zeros(4))
+    shared = least_squares(pool)
+    all_open = shared > 0.75 and errors(pool) > 1.0
+    return [0.0 if sums is None else weight(sums, shared if all_open else None, len(gates)) for sums in gates]
+
+
+def weight(sums, shared, n_labels):
+    """Weight of one forest; `shared`: that of all together, None if it does not count."""
+    if shared is not None and errors(sums) > -1.0:
+        return float(np.clip((sums[0] + 2.0 * shared) / (sums[1] + 2.0), 0.0, 1.0))
+    return least_squares(sums) if errors(sums) > 1.0 + 0.4 * max(0.0, log(n_labels / 3)) else 0.0

@@ -67,13 +67,13 @@ def middle_of(below: float, above: float) -> float:
     return float(middle if below < middle < above else below)
 
 
-def bin_edges(values: FloatArray) -> FloatArray:
-    """Midpoints between neighbours: all of at most 32 distinct values, else those next to the quantiles."""
+def bin_edges(values: FloatArray, most: int = 32) -> FloatArray:
+    """Midpoints between neighbours: all of at most so many distinct values, `most`, else those next to quantiles."""
     x = np.sort(values[~np.isnan(values)])
     n, steps = len(x), np.flatnonzero(np.diff(x) > 0.0) + 1  # places at which the value changes
-    if len(steps) >= 32:
+    if len(steps) >= most:
         chosen: list[int] = []
-        for bins_left in range(32, 1, -1):  # the first change at or after the next quantile of the values left
+        for bins_left in range(most, 1, -1):  # the first change at or after the next quantile of the values left
             last = max(chosen, default=0)
             chosen += [i for i in steps if i > last and i >= last + (n - last) / bins_left][:1]
         steps = np.array(chosen)

@@ -7,14 +7,14 @@ import pytest
 from choices import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.answered_forest import NaiveForest, NaiveGate
+from naive.answered_forest import NaiveForest, NaiveGate, weights
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.core.rows import Batch, Rows
 from evolabel.errors import DataError, DataWarning
 from evolabel.model.growth import keep_features
-from evolabel.stages.answered_forest.arrays import FOREST_GAIN, FOREST_PRODUCT, HAS_TREES, N_ANSWERED, NEXT_FIT, NO_FIT
+from evolabel.stages.answered_forest.arrays import HAS_TREES, N_ANSWERED, NEXT_FIT, NO_FIT
 from evolabel.stages.answered_forest.loops.learn import PLENTY
 from evolabel.stages.answered_forest.stage import MOST_FORESTS, AnsweredForest, forest_of
 from evolabel.stages.threshold_rules.stage import ThresholdRules
@@ -60,45 +60,71 @@ def test_trees_and_calibration_equal_their_twin(seed, n, weighted):
     W = np.where(rng.random((n, 2)) < 0.2, 0.0, rng.choice([0.5, 1.0], (n, 2)) if weighted else 1.0)
     trees = kept(X, Y, W)
     forest, t = AnsweredForest(trees), trees.arrays
+    twins = {}
     for k in range(2):
         rows = np.flatnonzero((t.rows >= 0) & (np.arange(len(t.rows)) < 2000) & (t.weights[:, k] > 0.0))
         y = t.Y[rows, k].astype(float)
         if not 2 <= y.sum() < 0.15 * len(y):
             assert not forest.arrays.clock[k, HAS_TREES]
             continue
-        twin = NaiveForest(k, t.X[rows], y, t.weights[rows, k], t.codes[rows].astype(int), t.bins)
+        twin, gate = NaiveForest(k, t.X[rows], y, t.weights[rows, k]), NaiveGate()
         np.testing.assert_allclose(forest.arrays.calibration[k], twin.calibration, rtol=1e-6, atol=1e-9)
-        gate = NaiveGate()
         for i, share in enumerate(twin.shares):
             if share is not None:
                 f = float(np.clip(t.F[rows[i], k], 0.0, 1.0))
                 gate.learn(f, twin.calibrated(share), y[i], min(1.0, t.weights[rows[i], k]))
-        assert forest.arrays.gate[k, FOREST_GAIN] == pytest.approx(gate.gain, abs=1e-6)
-        assert forest.arrays.gate[k, FOREST_PRODUCT] == pytest.approx(gate.product, abs=1e-6)
-        assert forest.weights[k] == pytest.approx(gate.weight, abs=1e-6)
-        asked = np.random.default_rng(seed + 1).normal(size=(20, 5))
-        rows = Rows(asked, outputs=np.full((20, 2), 0.3))
-        forest.answer(rows)
-        expected = [0.3 + gate.weight * (twin.answer(x) - 0.3) for x in asked]
-        np.testing.assert_allclose(rows.outputs[:, k], expected, atol=1e-6)
+        np.testing.assert_allclose(forest.arrays.gate[k], gate.sums, atol=1e-6)
+        twins[k] = twin, gate.sums
+    expected = weights([twins[k][1] if k in twins else None for k in range(2)])
+    np.testing.assert_allclose(forest.weights, expected, atol=1e-6)
+    asked = np.random.default_rng(seed + 1).normal(size=(20, 5))
+    rows = Rows(asked, outputs=np.full((20, 2), 0.3))
+    forest.answer(rows)
+    for k, (twin, _) in twins.items():
+        answers = np.array([twin.answer(x) for x in asked])
+        np.testing.assert_allclose(rows.outputs[:, k], 0.3 + expected[k] * (answers - 0.3), atol=1e-6)
+
+
+SUMS = st.tuples(st.floats(-1.0, 9.0), st.floats(0.0, 9.0), st.floats(-2.0, 9.0), st.floats(0.0, 9.0))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(st.none() | SUMS, min_size=1, max_size=8))
+def test_weights_are_those_of_the_twin(gates):
+    X, Y = plant(60)
+    forest = AnsweredForest(kept(X, np.tile(Y[:, :1], len(gates))))
+    for k, sums in enumerate(gates):
+        forest.arrays.clock[k, HAS_TREES] = sums is not None
+        forest.arrays.gate[k] = 0.0 if sums is None else sums
+    expected = weights([None if sums is None else np.array(sums) for sums in gates])
+    np.testing.assert_allclose(forest.weights, expected, atol=1e-12)
+
+
+def test_labels_with_little_proof_share_what_is_known_of_others():
+    X, Y = plant(200)
+    forest = AnsweredForest(kept(X, Y))
+    forest.arrays.gate[:] = [[9.0, 9.0, 6.0, 4.0], [0.0, 0.0, 0.0, 0.0]]
+    assert forest.weights[1] > 0.9  # no proof of its own
+    forest.arrays.gate[1] = [-2.0, 2.0, -2.0, 1.0]
+    assert forest.weights[1] == 0.0  # proof against it
 
 
 def test_the_gate_counts_answers_from_before_they_are_learned():
     X, Y = plant(400)
     forest = AnsweredForest(kept(X[:200], Y[:200]))
-    before, twin = forest.arrays.gate[0].copy(), NaiveGate()
-    twin.product, twin.squares, twin.gain, twin.gain_squares = before
+    before, twin = forest.arrays.gate.copy(), NaiveGate()
+    twin.product, twin.squares, twin.gain, twin.gain_squares = before[0]
     answers = Rows(X[200:206], outputs=np.full((6, 2), 0.1))
-    forest.arrays.gate[0] = [50.0, 50.0, 50.0, 50.0]  # g alone
+    forest.arrays.gate[:] = [50.0, 50.0, 50.0, 50.0]
+    weight = forest.weights[0]
+    assert weight > 0.9  # g alone, nearly
     forest.answer(answers)
-    weight = 50.0 / 50.5
     g = 0.1 + (answers.outputs[:, 0] - 0.1) / weight
-    forest.arrays.gate[0] = before
+    forest.arrays.gate[:] = before
     forest.learn(Rows(X[200:206], Y[200:206], outputs=np.full((6, 2), 0.1)))
     for each, y in zip(g, Y[200:206, 0], strict=True):
         twin.learn(0.1, each, y, 1.0)
-    found = forest.arrays.gate[0]
-    np.testing.assert_allclose(found, [twin.product, twin.squares, twin.gain, twin.gain_squares], atol=1e-9)
+    np.testing.assert_allclose(forest.arrays.gate[0], twin.sums, atol=1e-9)
 
 
 def test_a_learner_has_a_forest_from_its_first_answer_on_and_a_classifier_alone_has_none():
@@ -227,7 +253,7 @@ def test_merged_models_have_a_forest_of_the_rows_of_both():
 
 
 def test_a_forest_that_does_not_help_is_dropped_once_answers_are_plenty():
-    X, Y = plant(1200)
+    X, Y = plant(PLENTY + 100)
     trees = kept(X[:PLENTY], Y[:PLENTY])
     forest = AnsweredForest(trees)
     forest.arrays.gate[:] = 0.0

@@ -52,6 +52,16 @@ def test_bins_and_codes_are_those_of_the_twin(seed, n, values, zeros):
         np.testing.assert_array_equal((codes <= c)[codes > 0], (seen <= edge)[codes > 0])
 
 
+@settings(max_examples=examples(20))
+@given(SEEDS, st.integers(0, 90), st.integers(2, 60))
+def test_there_are_as_many_bins_as_there_is_room_for(seed, n, most):
+    x = np.round(np.random.default_rng(seed).normal(size=n), 1)
+    bins = np.zeros(most - 1)
+    used = ring.fill_bins(n, np.sort(x), bins)
+    np.testing.assert_array_equal(bins[: used - 1], naive.bin_edges(x, most))
+    assert np.isinf(bins[used - 1 :]).all()
+
+
 @settings(max_examples=examples(30))
 @given(SEEDS, st.integers(0, 40))
 def test_few_values_have_a_bin_each(seed, values):

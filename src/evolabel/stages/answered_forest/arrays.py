@@ -7,14 +7,20 @@ is stored; loops write the others before they read them:
 | array      | shape      | meaning                                                                        |
 |------------|------------|--------------------------------------------------------------------------------|
 | place      | (R,)       | places of the answered rows in the ring, in the order of time                  |
-| drawn      | (R,)       | how often each of them was drawn for a tree, times its weight                  |
+| drawn      | (R, 2)     | how often each was drawn for a tree, times its weight; the same for positives  |
 | drawn_rows | (R,)       | the drawn rows, those of a node side by side                                   |
 | node       | (R,)       | drawn rows on the right of a cut, while a node is parted                       |
 | span       | (P, 2)     | first row of each node in `drawn_rows`, and the one behind its last            |
 | votes      | (R, 2)     | sum of the answers of trees that have not drawn a row, and how many there are  |
-| bins       | (CODES, 3) | sums of 1, weight, and weight of positives of a node, by the code of a feature |
+| codes      | (p, R)     | bin of each value, counted from 1; 0 if it is missing                          |
+| edges      | (p, B - 1) | edges between the B = `FOREST_BINS` bins of a feature                          |
+| values     | (2, R)     | values of a feature, as they come and sorted                                   |
+| order      | (2, R)     | indices that sort them                                                         |
+| bins       | (B + 1, 2) | weight of the rows of a node, and of its positives, by the code of a feature   |
 | perm       | (p,)       | features, of which the first were tried in a node                              |
 | f, g       | (K,)       | outputs in front of the forest, and its answers, to the present row            |
+| w          | (K,)       | weights of g - f                                                               |
+| pool       | (4,)       | sums of the gates of all labels                                                |
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -24,11 +30,12 @@ import numpy as np
 from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.core.stored_checks import FINITE
 from evolabel.engine.packed_state import declare
-from evolabel.stages.threshold_rules.arrays import CODES, MAIN_ROWS, RARE_ROWS, CodeArray
+from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, RARE_ROWS, CodeArray
 from evolabel.typing import FloatArray, IntArray
 
 TREES = 60
 FOREST_PLACES = 127  # nodes of a tree
+FOREST_BINS = 255  # of a feature: limits of rare faults lie far out, where bins of the threshold rules are wide
 IS_LEAF = -1
 
 # Index of `gate`: fading sums of (g - f)(y - f), (g - f)^2, the gain of the mixture over f, and its square.
@@ -70,10 +77,16 @@ class ForestWork(NamedTuple):
     node: IntArray
     span: IntArray
     votes: FloatArray
+    codes: CodeArray
+    edges: FloatArray
+    values: FloatArray
+    order: IntArray
     bins: FloatArray
     perm: IntArray
     f: FloatArray
     g: FloatArray
+    w: FloatArray
+    pool: FloatArray
 
 
 class ForestState(NamedTuple):
@@ -94,15 +107,21 @@ def with_work(arrays: ForestArrays, n_features: int) -> ForestState:
     whole = np.zeros(R, np.int64)
     work = ForestWork(
         place=whole,
-        drawn=np.zeros(R),
+        drawn=np.zeros((R, 2)),
         drawn_rows=whole.copy(),
         node=whole.copy(),
         span=np.zeros((FOREST_PLACES, 2), np.int64),
         votes=np.zeros((R, 2)),
-        bins=np.zeros((CODES, 3)),
+        codes=np.zeros((n_features, R), np.uint8),
+        edges=np.zeros((n_features, FOREST_BINS - 1)),
+        values=np.zeros((2, R)),
+        order=np.zeros((2, R), np.int64),
+        bins=np.zeros((FOREST_BINS + 1, 2)),
         perm=np.arange(n_features),
         f=np.zeros(K),
         g=np.zeros(K),
+        w=np.zeros(K),
+        pool=np.zeros(4),
     )
     return ForestState(arrays, work)
 

@@ -25,10 +25,10 @@ from evolabel.stages.answered_forest.arrays import (
 from evolabel.stages.answered_forest.loops.learn import (
     answer_by_forest,
     answers_until_fit,
+    fill_forest_weights,
     fit_due,
     learn_by_forest,
     share_leaves,
-    weight_of,
 )
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
@@ -36,7 +36,11 @@ from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
 MOST_FORESTS = 100  # beyond which forests would take more memory than all other stages
 
 _answer, _learn, _fit_due = direct(answer_by_forest), direct(learn_by_forest), direct(fit_due)
-_answers_until_fit, _weight_of, _share_leaves = direct(answers_until_fit), direct(weight_of), direct(share_leaves)
+_answers_until_fit, _fill_forest_weights, _share_leaves = (
+    direct(answers_until_fit),
+    direct(fill_forest_weights),
+    direct(share_leaves),
+)
 
 
 class AnsweredForest(Answering):
@@ -67,7 +71,8 @@ class AnsweredForest(Answering):
 
     def _set(self, arrays: ForestArrays) -> None:
         self.arrays = arrays
-        self._packed: Any = pack(with_work(arrays, self.trees.arrays.X.shape[1]))
+        state = with_work(arrays, self.trees.arrays.X.shape[1])
+        self._work, self._packed = state.work, pack(state)
 
     @property
     def rows_at_once(self) -> int:
@@ -77,8 +82,8 @@ class AnsweredForest(Answering):
     @property
     def weights(self) -> FloatArray:
         """Weight of the forest in the outputs of each label, (K,); 0: it is not used."""
-        gates = zip(self.arrays.gate, self.arrays.clock[:, HAS_TREES], strict=True)
-        return np.array([_weight_of(gate, len(self.arrays.gate)) if has_trees else 0.0 for gate, has_trees in gates])
+        _fill_forest_weights(self._packed)
+        return self._work.w.copy()
 
     def answer(self, rows: Rows) -> None:
         """Mix the answers of the forests into the outputs of `rows`."""

@@ -16,7 +16,9 @@ with the largest gain in the Gini index counts. Leaves are pure, unless the tree
 import numpy as np
 
 from evolabel.engine.compile import inner
+from evolabel.engine.values import sort_values
 from evolabel.stages.answered_forest.arrays import (
+    FOREST_BINS,
     FOREST_PLACES,
     IS_LEAF,
     TREES,
@@ -25,7 +27,8 @@ from evolabel.stages.answered_forest.arrays import (
     ForestArrays,
     ForestState,
 )
-from evolabel.stages.threshold_rules.arrays import CODES, MAIN, MAIN_ROWS, RARE, RARE_ROWS, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, RARE, RARE_ROWS, ThresholdArrays
+from evolabel.stages.threshold_rules.loops.ring import fill_bins
 from evolabel.stages.threshold_rules.loops.trial import next_random
 from evolabel.typing import FloatArray
 
@@ -72,6 +75,29 @@ def collect_rows(k: int, t: ThresholdArrays, state: ForestState) -> tuple[int, i
 
 
 @inner
+def code_rows(n: int, t: ThresholdArrays, state: ForestState) -> None:
+    """Fill `edges` with those between the values of the n rows in `place`, and `codes` with the bins of the values."""
+    work = state.work
+    for j in range(t.X.shape[1]):
+        m = 0
+        for i in range(n):
+            x = t.X[work.place[i], j]
+            work.codes[j, i] = 0
+            if not np.isnan(x):
+                work.values[0, m], work.drawn_rows[m] = x, i
+                m += 1
+        sort_values(m, work.values[0], work.order)
+        for r in range(m):
+            work.values[1, r] = work.values[0, work.order[0, r]]
+        fill_bins(m, work.values[1], work.edges[j])
+        code = 0
+        for r in range(m):
+            while code < FOREST_BINS - 1 and work.edges[j, code] < work.values[1, r]:
+                code += 1
+            work.codes[j, work.drawn_rows[work.order[0, r]]] = code + 1
+
+
+@inner
 def draw_rows(k: int, n: int, seed: int, t: ThresholdArrays, state: ForestState) -> tuple[int, int]:
     """Draw n rows for a tree of label k, list them in `drawn_rows`, and fill `drawn` with weights, both classes alike.
 
@@ -79,32 +105,33 @@ def draw_rows(k: int, n: int, seed: int, t: ThresholdArrays, state: ForestState)
     """
     work = state.work
     for i in range(n):
-        work.drawn[i] = 0.0
+        work.drawn[i, 0] = 0.0
     for _ in range(n):
         seed = next_random(seed)
-        work.drawn[(seed * n) >> 31] += 1.0
+        work.drawn[(seed * n) >> 31, 0] += 1.0
     positives, negatives, m = 0.0, 0.0, 0
     for i in range(n):
-        if work.drawn[i] > 0.0:
+        if work.drawn[i, 0] > 0.0:
             work.drawn_rows[m] = i
             m += 1
-            work.drawn[i] *= t.weights[work.place[i], k]
+            work.drawn[i, 0] *= t.weights[work.place[i], k]
             if t.Y[work.place[i], k] == 1:
-                positives += work.drawn[i]
+                positives += work.drawn[i, 0]
             else:
-                negatives += work.drawn[i]
-    if positives > 0.0 and negatives > 0.0:
-        for i in range(n):
-            work.drawn[i] *= 0.5 / (positives if t.Y[work.place[i], k] == 1 else negatives)
+                negatives += work.drawn[i, 0]
+    both = positives > 0.0 and negatives > 0.0
+    for i in range(n):
+        is_positive = t.Y[work.place[i], k] == 1
+        if both:
+            work.drawn[i, 0] *= 0.5 / (positives if is_positive else negatives)
+        work.drawn[i, 1] = work.drawn[i, 0] if is_positive else 0.0
     return m, seed
 
 
 @inner
-def best_gini_cut(
-    k: int, a: int, W: float, G: float, seed: int, t: ThresholdArrays, state: ForestState
-) -> tuple[int, int, int]:
+def best_gini_cut(a: int, W: float, G: float, seed: int, state: ForestState) -> tuple[int, int, int]:
     """Return the feature and code of the best cut of the rows of node a, IS_LEAF if there is none; the next `seed`."""
-    work, p = state.work, t.X.shape[1]
+    work, p = state.work, state.work.perm.shape[0]
     best, feature, code, tried = NO_GINI_GAIN, IS_LEAF, 0, 0
     before = G * G / W + (W - G) * (W - G) / W
     for q in range(p):
@@ -114,16 +141,18 @@ def best_gini_cut(
         z = q + ((seed * (p - q)) >> 31)
         j = work.perm[z]
         work.perm[z], work.perm[q] = work.perm[q], j
-        low, high = fill_codes(k, a, j, t, state)
+        low, high = fill_codes(a, j, state)
         if low == high:
             continue
         tried += 1
         left, positives = 0.0, 0.0
         for c in range(low, high):
-            left += work.bins[c, 1]
-            positives += work.bins[c, 2]
+            if work.bins[c, 0] == 0.0:
+                continue
+            left += work.bins[c, 0]
+            positives += work.bins[c, 1]
             right = W - left
-            if work.bins[c, 0] == 0.0 or left <= 0.0 or right <= 0.0:
+            if right <= 0.0:
                 continue
             others = G - positives
             gain = (positives * positives + (left - positives) ** 2) / left
@@ -134,31 +163,33 @@ def best_gini_cut(
 
 
 @inner
-def fill_codes(k: int, a: int, j: int, t: ThresholdArrays, state: ForestState) -> tuple[int, int]:
+def fill_codes(a: int, j: int, state: ForestState) -> tuple[int, int]:
     """Fill `bins` with the rows of node a by the codes of feature j; return the least and the largest code."""
     work = state.work
-    bins, low, high = work.bins, CODES, -1
-    bins[:] = 0.0
+    codes, bins, low, high = work.codes[j], work.bins, FOREST_BINS, -1
+    for r in range(work.span[a, 0], work.span[a, 1]):
+        c = int(codes[work.drawn_rows[r]])
+        low, high = min(low, c), max(high, c)
+    if low == high:
+        return low, high
+    bins[low : high + 1] = 0.0
     for r in range(work.span[a, 0], work.span[a, 1]):
         i = work.drawn_rows[r]
-        c = t.codes[work.place[i], j]
-        bins[c, 0] += 1.0
-        bins[c, 1] += work.drawn[i]
-        if t.Y[work.place[i], k] == 1:
-            bins[c, 2] += work.drawn[i]
-        low, high = min(low, c), max(high, c)
+        c = int(codes[i])
+        bins[c, 0] += work.drawn[i, 0]
+        bins[c, 1] += work.drawn[i, 1]
     return low, high
 
 
 @inner
-def part_rows(a: int, feature: int, code: int, t: ThresholdArrays, state: ForestState) -> int:
+def part_rows(a: int, feature: int, code: int, state: ForestState) -> int:
     """Put the rows of node a up to `code` of `feature` in front; return the place behind the last of them."""
     work = state.work
     start, end = work.span[a, 0], work.span[a, 1]
     middle, behind = start, 0
     for r in range(start, end):
         i = work.drawn_rows[r]
-        if t.codes[work.place[i], feature] <= code:
+        if work.codes[feature, i] <= code:
             work.drawn_rows[middle] = i
             middle += 1
         else:
@@ -170,7 +201,7 @@ def part_rows(a: int, feature: int, code: int, t: ThresholdArrays, state: Forest
 
 
 @inner
-def grow_tree(k: int, tree: int, m: int, seed: int, t: ThresholdArrays, state: ForestState) -> int:
+def grow_tree(k: int, tree: int, m: int, seed: int, state: ForestState) -> int:
     """Grow one `tree` of label k on the m rows that it has drawn; return the next `seed`."""
     work, arrays = state.work, state.arrays
     feature, child, edge = arrays.feature[k, tree], arrays.child[k, tree], arrays.edge[k, tree]
@@ -181,14 +212,14 @@ def grow_tree(k: int, tree: int, m: int, seed: int, t: ThresholdArrays, state: F
         W, G = 0.0, 0.0
         for r in range(work.span[a, 0], work.span[a, 1]):
             i = work.drawn_rows[r]
-            W += work.drawn[i]
-            G += work.drawn[i] if t.Y[work.place[i], k] == 1 else 0.0
+            W += work.drawn[i, 0]
+            G += work.drawn[i, 1]
         edge[a] = G / W if W > 0.0 else 0.5
         if NO_GINI_GAIN < G < W - NO_GINI_GAIN and used + 2 <= FOREST_PLACES:
-            j, code, seed = best_gini_cut(k, a, W, G, seed, t, state)
+            j, code, seed = best_gini_cut(a, W, G, seed, state)
             if j >= 0:
-                middle = part_rows(a, j, code, t, state)
-                feature[a], child[a], edge[a] = j, used, upper_edge(j, code, t)
+                middle = part_rows(a, j, code, state)
+                feature[a], child[a], edge[a] = j, used, upper_edge(j, code, state)
                 work.span[used, 0], work.span[used, 1] = work.span[a, 0], middle
                 work.span[used + 1, 0], work.span[used + 1, 1] = middle, work.span[a, 1]
                 used += 2
@@ -197,9 +228,9 @@ def grow_tree(k: int, tree: int, m: int, seed: int, t: ThresholdArrays, state: F
 
 
 @inner
-def upper_edge(j: int, code: int, t: ThresholdArrays) -> float:
+def upper_edge(j: int, code: int, state: ForestState) -> float:
     """Return the largest value of feature j whose code is at most `code`; missing values have code 0."""
-    return float(t.bins[j, code - 1]) if code > 0 else -np.finfo(np.float64).max
+    return float(state.work.edges[j, code - 1]) if code > 0 else -np.finfo(np.float64).max
 
 
 @inner
@@ -234,12 +265,13 @@ def fit_forest(k: int, n: int, alone: int, t: ThresholdArrays, state: ForestStat
     votes[:n] = 0.0
     for j in range(work.perm.shape[0]):
         work.perm[j] = j
+    code_rows(n, t, state)
     seed = next_random(7919 * k + n)
     for tree in range(TREES):
         m, seed = draw_rows(k, n, seed, t, state)
-        seed = grow_tree(k, tree, m, seed, t, state)
+        seed = grow_tree(k, tree, m, seed, state)
         for i in range(n):
-            if work.drawn[i] == 0.0:
+            if work.drawn[i, 0] == 0.0:
                 votes[i, 0] += vote(k, tree, t.X[work.place[i]], state.arrays)
                 votes[i, 1] += 1.0
     calibrate(k, n, alone, t, state)

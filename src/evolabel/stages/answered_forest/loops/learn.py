@@ -43,10 +43,12 @@ FOREST_FADE = 0.99
 LEAST_ERRORS = 1.0  # standard errors above which a gate is open, for up to `FEW_LABELS` labels
 MORE_ERRORS, FEW_LABELS = 0.4, 3.0
 LEAST_WEIGHT = 0.25  # of g - f, with which a forest that is not used yet is tried
+LEAST_SHARED_WEIGHT = 0.75  # by the gates of all labels together, above which all are open
+SHARED_GAPS = 2.0  # sum of (g - f)^2 that this weight counts as, for each label
 LITTLE_GAIN = 0.05  # added under the root, so that a few answers do not open a gate
 NO_GAPS = 0.5  # added to the sum of (g - f)^2
-FEWEST_NEW = 10  # answers between two fits, at least
-PLENTY = 600  # answers from which on a forest whose gate is closed is dropped
+FEWEST_NEW, FEWEST_TIMES = 10, 40  # answers between two fits: ten, or a fortieth of all answers if these are more
+PLENTY = 2000  # answers from which on a forest whose gate is closed is dropped
 
 
 @inner
@@ -55,12 +57,32 @@ def least_errors(n_labels: int) -> float:
     return float(LEAST_ERRORS + MORE_ERRORS * np.log(max(1.0, n_labels / FEW_LABELS)))
 
 
+@inner
+def errors_of(gate: FloatArray) -> float:
+    """Return the standard errors z by which the mixture was better, by the sums of a `gate`."""
+    return float(gate[FOREST_GAIN] / np.sqrt(gate[FOREST_GAIN_SQUARES] + LITTLE_GAIN))
+
+
 @kernel
-def weight_of(gate: FloatArray, n_labels: int) -> float:
-    """Return the weight of g - f by the sums of a `gate`, one of those of `n_labels`; 0 where it is closed."""
-    if gate[FOREST_GAIN] <= least_errors(n_labels) * np.sqrt(gate[FOREST_GAIN_SQUARES] + LITTLE_GAIN):
-        return 0.0
-    return float(least_squares(gate))
+def fill_forest_weights(state: ForestState) -> None:
+    """Fill `w` of `state` with the weight of g - f of each label; 0 where there are no trees, or the gate is closed."""
+    arrays, w, pool = state.arrays, state.work.w, state.work.pool
+    pool[:] = 0.0
+    for k in range(w.shape[0]):
+        if arrays.clock[k, HAS_TREES] > 0:
+            pool += arrays.gate[k]
+    shared = least_squares(pool)
+    all_open = shared > LEAST_SHARED_WEIGHT and errors_of(pool) > LEAST_ERRORS
+    for k in range(w.shape[0]):
+        gate = arrays.gate[k]
+        w[k] = 0.0
+        if arrays.clock[k, HAS_TREES] == 0:
+            continue
+        if all_open and errors_of(gate) > -LEAST_ERRORS:
+            w[k] = (gate[FOREST_PRODUCT] + SHARED_GAPS * shared) / (gate[FOREST_GAP_SQUARES] + SHARED_GAPS)
+            w[k] = min(1.0, max(0.0, w[k]))
+        elif errors_of(gate) > least_errors(w.shape[0]):
+            w[k] = least_squares(gate)
 
 
 @inner
@@ -85,11 +107,12 @@ def mix_row(x: FloatArray, out: FloatArray, all_answers: bool, state: ForestStat
     `all_answers`: g also where the gate is closed.
     """
     work, arrays = state.work, state.arrays
+    fill_forest_weights(state)
     for k in range(out.shape[0]):
         f = work.f[k] = min(1.0, max(0.0, out[k]))
         work.g[k] = f
         if arrays.clock[k, HAS_TREES] > 0:
-            w = weight_of(arrays.gate[k], out.shape[0])
+            w = work.w[k]
             if w > 0.0 or all_answers:
                 work.g[k] = forest_answer(k, x, state)
                 if w > 0.0:
@@ -169,9 +192,9 @@ def fit_due(state: ForestState, thresholds: Thresholds) -> None:
         clock = state.arrays.clock[k]
         if clock[N_ANSWERED] < clock[NEXT_FIT]:
             continue
-        clock[NEXT_FIT] = clock[N_ANSWERED] + max(FEWEST_NEW, clock[N_ANSWERED] // 10)
-        weight = weight_of(state.arrays.gate[k], state.arrays.gate.shape[0])
-        if clock[N_ANSWERED] >= PLENTY and clock[HAS_TREES] > 0 and weight == 0.0:
+        clock[NEXT_FIT] = clock[N_ANSWERED] + max(FEWEST_NEW, clock[N_ANSWERED] // FEWEST_TIMES)
+        fill_forest_weights(state)
+        if clock[N_ANSWERED] >= PLENTY and clock[HAS_TREES] > 0 and state.work.w[k] == 0.0:
             clock[NEXT_FIT], clock[HAS_TREES] = NO_FIT, 0
             state.arrays.feature[k] = IS_LEAF
             continue

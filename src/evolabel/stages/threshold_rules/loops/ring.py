@@ -188,16 +188,17 @@ def fill_bins(n: int, values: FloatArray, bins: FloatArray) -> int:
     Edges are midpoints of neighbouring distinct values: all of them if there are few, else those nearest to quantiles.
     """
     bins[:] = np.inf
+    most = bins.shape[0] + 1
     distinct = 1 if n > 0 else 0
     for i in range(1, n):
         if values[i] > values[i - 1]:
             distinct += 1
-    used, due = 0, n / N_BINS
+    used, due = 0, n / most
     for i in range(1, n):
-        if values[i] > values[i - 1] and used < N_BINS - 1 and (distinct <= N_BINS or i >= due):
+        if values[i] > values[i - 1] and used < most - 1 and (distinct <= most or i >= due):
             bins[used] = middle_of(values[i - 1], values[i])
             used += 1
-            due = i + (n - i) / (N_BINS - used)  # quantiles of the values that are left: many may be tied
+            due = i + (n - i) / (most - used)  # quantiles of the values that are left: many may be tied
     return used + 1
 
 
