@@ -30,8 +30,8 @@ $(DOCS_READY): $(READY)
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $(DOCS_READY)
 
-demo: $(READY)  ## learn yeast beside the rivals; the report is demo/report.html
-	$(BIN)/evolabel run --against ovr,chain,static,rls,knn,prior --out demo --force
+demo: $(READY)  ## learn a plant with known faults beside other learners; the report is demo/report.html
+	$(BIN)/evolabel demo --out demo --force
 
 serve: $(READY)  ## the labelling service with a demonstration project; open the link that it prints
 	$(BIN)/evolabel serve --demo

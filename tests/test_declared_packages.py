@@ -33,7 +33,7 @@ def declared(extra):
     lines = PROJECT["dependencies"] if extra is None else PROJECT["optional-dependencies"][extra]
     found = {}
     for line in lines:
-        name, parts, bound = re.fullmatch(r"([\w-]+)(?:\[([\w,-]+)\])?(?:>=([\d.]+))?", line).groups()
+        name, parts, bound = re.fullmatch(r"([\w-]+)(?:\[([\w,-]+)\])?(?:>=([\d.]+))?(?:,<[\d.]+)?", line).groups()
         if name == "evolabel":
             for part in parts.split(","):
                 found |= declared(part)

@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 from evolabel import __version__
 from evolabel.cli.bench import bench
 from evolabel.cli.data import convert, datasets
+from evolabel.cli.demo import demo
 from evolabel.cli.doctor import doctor
 from evolabel.cli.edit import edit
 from evolabel.cli.explain import explain
@@ -60,7 +61,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
 
 
 _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
-    "Learn and compare": {"run": run, "tune": tune, "bench": bench, "reproduce": reproduce_paper},
+    "Learn and compare": {"demo": demo, "run": run, "tune": tune, "bench": bench, "reproduce": reproduce_paper},
     "Use a saved model": {"predict": predict, "rules": rules, "explain": explain, "figures": figures, "edit": edit},
     "Data": {"datasets": datasets, "convert": convert},
     "This installation": {"doctor": doctor, "ready": ready, "completion": completion},

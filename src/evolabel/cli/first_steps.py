@@ -7,6 +7,7 @@ ABOUT = "Learn several labels at once from a stream, with rules a person can rea
 """The first sentence of the help."""
 
 FIRST_STEPS = {
+    "See what it finds in a plant with known faults": "evolabel demo",
     "Learn a data set and show the accuracy": "evolabel run",
     "Learn a file, write a report and the model": "evolabel run my.csv --labels fault_a,fault_b --out results",
     "Print the rules of that model": "evolabel rules results/model.safetensors",

@@ -28,7 +28,9 @@ from evolabel.stages.written_rules.words import read_written_rules
 from evolabel.streams import Dataset
 from evolabel.words.figures.canvas import as_svg, figure_of
 
-_TEMPLATE_FILE = Path(__file__).parent / "page.html.jinja"
+_TEMPLATE_FILE = Path(__file__).with_name("page.html.jinja")
+STYLE = Path(__file__).with_name("style.css").read_text("utf-8").strip()
+"""The style of a page, as CSS."""
 
 _MAX_RULES_SHOWN = 5
 _MAX_SHIFTS_SHOWN = 50
@@ -100,6 +102,7 @@ def _render(
     template = environment.from_string(_TEMPLATE_FILE.read_text())
     return str(
         template.render(
+            style=STYLE,
             settings=repeated.settings,
             seeds=list(repeated.runs),
             metrics={name: metric_title(name) for name in repeated.metrics},

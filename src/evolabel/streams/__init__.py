@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = attach(
         "named.load": ["load_dataset"],
         "synthetic.drifting": ["DriftingStream"],
         "synthetic.drifts": ["DRIFT_KINDS", "Concept"],
+        "synthetic.plant": ["PlantStream"],
         "tabular.csv_file": ["from_csv"],
         "tabular.frames": ["from_frame"],
         "tabular.label_column": ["LabelColumn"],

@@ -10,6 +10,7 @@ from evolabel.streams.named.load import load_dataset as load_dataset
 from evolabel.streams.synthetic.drifting import DriftingStream as DriftingStream
 from evolabel.streams.synthetic.drifts import DRIFT_KINDS as DRIFT_KINDS
 from evolabel.streams.synthetic.drifts import Concept as Concept
+from evolabel.streams.synthetic.plant import PlantStream as PlantStream
 from evolabel.streams.tabular.csv_file import from_csv as from_csv
 from evolabel.streams.tabular.frames import from_frame as from_frame
 from evolabel.streams.tabular.label_column import LabelColumn as LabelColumn

@@ -29,4 +29,4 @@ def test_the_demo_sends_samples_and_answers_some_questions(sqlite):
 def test_the_samples_of_the_demo_have_every_label():
     stream = pump_samples()
     truths = [next(stream)[1] for _ in range(500)]
-    assert all(5 < sum(truth[label] for truth in truths) < 100 for label in truths[0])
+    assert all(0 < sum(truth[label] for truth in truths) < 100 for label in truths[0])

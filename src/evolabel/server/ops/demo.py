@@ -16,47 +16,32 @@ from evolabel.server.project.batch import Origin
 from evolabel.server.project.service import NewProject, Service
 from evolabel.server.project.settings import Feature, Label, ProjectSettings
 from evolabel.server.project.worker import Worker
+from evolabel.streams import PlantStream
+from evolabel.streams.synthetic.plant import PUMPS, UNITS
 
 logger = logging.getLogger("evolabel.server")
 
 SLUG = "pumps"
 ANNOTATOR = "robin"
-_PUMPS = ("P-01", "P-02", "P-03")
 _LABELLED = 120  # samples that come with their labels, so that the model has rules
 _FIRST_SAMPLES = 500  # sent at once, so that there is something to see
 _ANSWERED = 0.6  # share of the questions that the simulated annotator answers
 
 _FEATURES = (
-    Feature("pressure", title="Pressure", unit="bar"),
-    Feature("flow", title="Flow", unit="m³/h"),
-    Feature("temperature", title="Temperature", unit="°C"),
-    Feature("vibration", title="Vibration", unit="mm/s"),
-    Feature("pump", "text", _PUMPS, title="Pump"),
+    *(Feature(name, title=name.capitalize(), unit=unit) for name, unit in UNITS.items()),
+    Feature("pump", "text", PUMPS, title="Pump"),
 )
 _LABELS = (
     Label("leak", "Leak", "Water leaves the circuit: low pressure at high flow."),
-    Label("wear", "Bearing wear", "The bearing vibrates more than its temperature explains."),
-    Label("overheating", "Overheating", "The motor is hotter than it may be."),
+    Label("wear", "Bearing wear", "The bearing of P-03 vibrates while it is warm."),
+    Label("overheating", "Overheating", "The motor is hotter than it may be; the limit falls on the way."),
 )
 
 
 def pump_samples(seed: int = 0) -> Iterator[tuple[dict[str, Any], dict[str, bool]]]:
     """Yield samples of the pumps, one after the other, with their true labels; `seed` is that of the numbers drawn."""
-    rng = np.random.default_rng(seed)
-    number = 0
-    while True:
-        pump = _PUMPS[number % len(_PUMPS)]
-        flow, heat = float(rng.normal(3.2, 0.5)), float(rng.normal(61.0, 8.0))
-        leak, wear = rng.random() < 0.08, rng.random() < 0.1
-        pressure = float(rng.normal(4.1 if leak else 5.4, 0.25))
-        vibration = float(rng.normal(2.2, 0.4) + (2.0 if wear and pump != "P-01" else 0.0))
-        values = {"pressure": pressure, "flow": flow + 0.6 * leak, "temperature": heat, "vibration": vibration}
-        x: dict[str, Any] = {name: round(value, 3) for name, value in values.items()}
-        if rng.random() < 0.03:
-            x["vibration"] = None
-        number += 1
-        truth = {"leak": bool(leak), "wear": bool(wear and pump != "P-01"), "overheating": heat > 75.0}
-        yield {"x": {**x, "pump": pump}, "source": pump}, truth
+    for row in PlantStream(seed=seed):
+        yield {"x": {**row.readings, "pump": row.pump}, "source": row.pump}, row.faults
 
 
 class Demo:
