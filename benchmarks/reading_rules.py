@@ -13,7 +13,7 @@ import pandas as pd
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.events import SHIFTS, THRESHOLD_CHANGES
-from evolabel.explain.rules import RuleSet, summary
+from evolabel.explain.rules import Regions, summary
 from evolabel.streams import load_dataset
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "reading-rules.md"
@@ -33,7 +33,7 @@ def learned(name: str) -> EvolvingFuzzyClassifier:
     return clf.name_columns(data.feature_names, data.label_names)
 
 
-def characteristic(rules: RuleSet) -> RuleSet:
+def characteristic(rules: Regions) -> Regions:
     """Those of `rules` with enough samples in which some label differs most from its base rate."""
     firm = [rule for rule in rules if rule.support >= WELL_SUPPORTED]
     ranked = sorted(firm, key=lambda rule: -max(o.apart for o in rule.outcomes if o.share > o.usual))
@@ -42,11 +42,11 @@ def characteristic(rules: RuleSet) -> RuleSet:
         label = next(outcome.label for outcome in rule.outcomes if outcome.share > outcome.usual)
         chosen.setdefault(label, rule.identity)
     kept = list(chosen.values())[:RULES]
-    return RuleSet([rule for rule in ranked if rule.identity in kept], rules.fidelity)
+    return Regions([rule for rule in ranked if rule.identity in kept], rules.fidelity)
 
 
 def rules_of(name: str) -> str:
-    rules = learned(name).rules_
+    rules = learned(name).rules_.regions
     texts = "\n\n".join(rule.text for rule in characteristic(rules))
     return f"{summary(rules)}\n\n{texts}"
 
@@ -80,11 +80,13 @@ def pump() -> EvolvingFuzzyClassifier:
 
 
 def pump_rules() -> str:
-    rules = pump().rules_
-    chosen = sorted(rules, key=lambda rule: -rule.support)[:PUMP_REGIONS]
-    return "\n\n".join(
-        [summary(rules), *(found.text for found in rules.threshold_rules), *(rule.text for rule in chosen)]
-    )
+    return pump().rules_.text.rstrip("\n")
+
+
+def pump_regions() -> str:
+    regions = pump().rules_.regions
+    chosen = sorted(regions, key=lambda rule: -rule.support)[:PUMP_REGIONS]
+    return "\n\n".join([summary(regions), *(rule.text for rule in chosen)])
 
 
 def pump_explained() -> str:
@@ -108,6 +110,7 @@ def pump_events() -> str:
 
 PARTS = {
     "PUMP_RULES": pump_rules,
+    "PUMP_REGIONS": pump_regions,
     "PUMP_EXPLAINED": pump_explained,
     "PUMP_EVENTS": pump_events,
     "EMOTIONS_RULES": lambda: rules_of("emotions"),

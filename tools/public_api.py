@@ -42,7 +42,8 @@ HELD = (
     "evolabel.explain.prediction:Explanation",
     "evolabel.stages.rules.relevance:Relevance",
     "evolabel.explain.rules:Rule",
-    "evolabel.explain.rules:RuleSet",
+    "evolabel.explain.rules:Regions",
+    "evolabel.explain.rule_set:RuleSet",
     "evolabel.stages.written_rules.words:WrittenRule",
 )
 

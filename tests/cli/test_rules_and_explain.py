@@ -13,24 +13,28 @@ def test_rules_are_told_under_the_names_of_the_file(command, plant_model):
     told = command("rules", plant_model)
     assert (told.code, told.err) == (0, "")
     assert told.out == EvolvingFuzzyClassifier.load(plant_model).rules_.text
-    assert "heat is" in told.out
-    assert "fault_a: threshold rules " in told.out
-    assert "fault_b is" in told.out
+    assert "Rules for fault_a" in told.out
+    assert "IF heat is " in told.out
+    regions = command("rules", plant_model, "--regions")
+    assert regions.out == EvolvingFuzzyClassifier.load(plant_model).rules_.regions.text
+    assert "fault_b is" in regions.out
 
 
 def test_rules_in_all_formats(command, plant_model, tmp_path):
     rules = EvolvingFuzzyClassifier.load(plant_model).rules_
     assert json.loads(command("rules", plant_model, "--format", "json").out) == rules.to_dict()
-    assert "#### Rule" in command("rules", plant_model, "--format", "markdown").out
+    assert "#### Rules for fault_a" in command("rules", plant_model, "--format", "markdown").out
+    assert json.loads(command("rules", plant_model, "--regions", "--format", "json").out) == rules.regions.to_dict()
     told = command("rules", plant_model, "--format", "html", "--out", tmp_path / "rules.html")
     assert told.out == ""
     assert (tmp_path / "rules.html").read_text() == rules.html()
 
 
 def test_some_rules_only(command, plant_model):
-    shown = command("rules", plant_model, "--top", 2).out
+    shown = command("rules", plant_model, "--regions", "--top", 2).out
     assert shown.count("\nRule ") == 2
-    assert f"\n2 of {EvolvingFuzzyClassifier.load(plant_model).n_rules_} rules with " in shown
+    assert f"2 of {EvolvingFuzzyClassifier.load(plant_model).n_rules_} regions with " in shown
+    assert "Rules for fault_a" not in command("rules", plant_model, "--label", "fault_b").out
     document = json.loads(command("rules", plant_model, "--label", "fault_b", "--format", "json").out)
     shares = [next(o["share"] for o in rule["then"] if o["label"] == "fault_b") for rule in document["rules"]]
     assert shares == sorted(shares, reverse=True)
@@ -48,6 +52,7 @@ def test_one_row_is_explained(command, plant_model, plant):
     told = command("explain", plant_model, "--row", 7, "--data", plant)
     assert (told.code, told.err) == (0, "")
     assert "fault_a: " in told.out
+    assert "Rules for fault_a" not in command("rules", plant_model, "--label", "fault_b").out
     document = json.loads(command("explain", plant_model, "--row", 7, "--data", plant, "--format", "json").out)
     data = from_csv(plant, ["fault_a", "fault_b"])
     assert document["values"] == data.X[7].tolist()
@@ -84,6 +89,7 @@ def test_rows_of_tiny_and_of_huge_values_are_explained(command, tmp_path, scale)
     [
         (["rules", "{model}", "--label", "hail"], "no label 'hail'; it has fault_a, fault_b"),
         (["rules", "{model}", "--top", "0"], "top=0"),
+        (["rules", "{model}", "--top", "2"], "add --regions, or leave it out"),
         (["rules", "nowhere.safetensors"], "no model file at"),
         (
             ["rules", "{model}", "--out", "nowhere/rules.md"],

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.compiled
 ROWS, CHANGE = 3000, 1500
 FEWEST = 15  # fresh rows of a rule whose claims are compared
 ROUNDING = 0.1  # by which a majority may be missed, of few rows
+REQUEST = "Regions on request: clf.rules_.regions, `evolabel rules --regions`.\n"
 
 
 def line_that_turns(seed):
@@ -89,22 +90,23 @@ def test_labels_of_the_linear_part_are_claimed_by_no_rule():
     assert weights.min() > 0.9
     assert [parts.linear for parts in clf.parts_.values()] == pytest.approx(weights.tolist())
     rules = clf.rules_
-    assert rules.text.startswith("label0, label1: linear part 100 %, rules 0 %\n")
+    assert rules.text.endswith("(under 1 % of any label) and the linear part (label0, label1 100 %). " + REQUEST)
     assert not any(rule.claims for rule in rules)
-    assert "\n  THEN " not in rules.text
-    assert f"{len(rules)} rules not printed" in rules.text
-    assert "Linear part, which holds everywhere\n  label0 (100% of its answers) is " in rules.text
-    assert "THEN nothing: other parts answer" in rules[0].text
+    regions = rules.regions.text
+    assert "\n  THEN " not in regions
+    assert f"{len(rules)} regions not printed" in regions
+    assert "Linear part, which holds everywhere\n  label0 (100% of its answers) is " in regions
+    assert "THEN nothing: no label is out of the ordinary, or other parts answer" in rules[0].text
     assert "Left out: " in rules[0].text
     assert "(linear part 100 %, rules 0 %)" in rules[0].text
 
 
 def test_rules_that_answer_are_printed_with_their_labels():
     clf = learned(*islands(1))
-    assert clf.rules_.text.startswith("label0, label1: rules 100 %\n")
+    assert clf.rules_.text.endswith(f"by {len(clf.rules_)} learned regions (label0, label1 100 %). {REQUEST}")
     assert sum(len(rule.claims) > 0 for rule in clf.rules_) > 0.8 * len(clf.rules_)
-    assert "(linear part" not in clf.rules_.text
-    assert "(threshold rules" not in clf.rules_.text
+    assert "(linear part" not in clf.rules_.regions.text
+    assert "(threshold rules" not in clf.rules_.regions.text
 
 
 def test_labels_are_left_out_one_by_one():
@@ -114,7 +116,7 @@ def test_labels_are_left_out_one_by_one():
     assert not second.by_rules
     printed = {outcome.label for rule in clf.rules_ for outcome in rule.claims}
     assert printed == {"label0"}
-    assert f"Left out: label1 ({second})." in clf.rules_.text
+    assert f"Left out: label1 ({second})." in clf.rules_.regions.text
 
 
 def test_shares_of_threshold_rules_and_written_rules(pump):
@@ -202,13 +204,13 @@ def test_fidelity_is_measured_against_the_answers_of_the_model():
     own = answers(rules, model.scale(X[ROWS:]), rules.beside.mixed(weights_of_all)).outputs >= 0.5
     assert given.fidelity.labels == pytest.approx((own == clf.predict(X[ROWS:])).mean())
     assert given.fidelity.labels < 0.99
-    assert "of the labels as the whole model does, on 600 given rows.\n" in given.text
+    assert "of the labels as the whole model does, on 600 given rows.\n" in given.regions.text
     assert given.to_dict()["fidelity"]["given_rows"] == 600
     drawn = reference_rows(model, seed=1)
     on = model.outputs(model.scaler.inverse(drawn)) >= 0.5
     own = answers(rules, drawn, rules.beside.mixed(weights_of_all)).outputs >= 0.5
     assert clf.describe(fidelity=1.0).fidelity.labels == pytest.approx((own == on).mean())
-    assert "of the labels as the whole model does, on rows drawn from the rules.\n" in clf.rules_.text
+    assert "of the labels as the whole model does, on rows drawn from the rules.\n" in clf.rules_.regions.text
     assert clf.rules_.to_dict()["fidelity"]["given_rows"] == 0
 
 

@@ -49,7 +49,7 @@ def test_threshold_rules_say_true_and_false(clf):
 
 @pytest.mark.filterwarnings("ignore:.*numbers stored as texts")
 def test_regions_say_so_too():
-    text = EvolvingFuzzyClassifier(threshold_rules=False).fit(*plant()).describe(fidelity=1.0).text
+    text = EvolvingFuzzyClassifier(threshold_rules=False).fit(*plant()).describe(fidelity=1.0).regions.text
     assert re.search(r"on is (sometimes )?(true|false) \(\d+% of its samples\)", text)
     assert re.search(r"size is (not |neither |sometimes )?\d+\.0", text)
     assert not re.search(r"\bon is (not|very|low|medium|high)|size=", text)
@@ -73,7 +73,7 @@ def test_words_survive_a_file(clf, tmp_path):
 
 def test_a_csv_file_and_its_copies_say_so_as_well(tmp_path):
     clf = from_file(tmp_path)
-    assert "on is true" in clf.rules_.text
+    assert "on is true" in clf.rules_.text + clf.rules_.regions.text
     data = read_dataset(tmp_path / "plant.csv", ["leak", "jam"])
     assert data.kinds.flags == ("on",)
     write_dataset(data, tmp_path / "plant.npz")

@@ -114,7 +114,7 @@ def test_the_linear_part_is_printed_where_it_has_a_weight():
     clf.partial_fit(X[80:], Y[80:])
     weights = clf.inner.any_model.drift.mixer_weights[LINEAR]
     assert (weights > 0.3).any()
-    text = str(clf.rules_)
+    text = str(clf.rules_.regions)
     assert "Linear part" in text
     for c in range(2):
         assert (f"label{c} ({weights[c]:.0%} of its answers)" in text) == (weights[c] >= 0.01)
@@ -123,8 +123,8 @@ def test_the_linear_part_is_printed_where_it_has_a_weight():
     strongest = f"x{np.argmax(np.abs(slopes[c]))}"
     line = next(line for line in text.splitlines() if f"label{c} (" in line)
     assert strongest in line
-    assert "Linear part" in clf.rules_.markdown()
-    assert "Linear part" in clf.rules_.html()
+    assert "Linear part" in clf.rules_.regions.markdown()
+    assert "Linear part" in clf.rules_.regions.html()
     why = assert_adds_up(clf, X[7])
     assert "The linear part, which holds everywhere, adds" in why.text
 
@@ -135,7 +135,7 @@ def test_the_linear_part_is_not_printed_where_it_has_none():
     clf = classifier_of(X, Y, max_rules=20)
     clf.partial_fit(X[80:], Y[80:])
     assert clf.inner.any_model.drift.mixer_weights[LINEAR].max() < 0.01
-    assert "Linear part" not in str(clf.rules_)
+    assert "Linear part" not in str(clf.rules_.regions)
     plain = classifier_of(X, Y, follow_drift=False)
-    assert "Linear part" not in str(plain.rules_)
+    assert "Linear part" not in str(plain.rules_.regions)
     assert plain.explain(X[0]).linear is None

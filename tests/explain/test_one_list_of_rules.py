@@ -9,7 +9,8 @@ from pump_stream import FEATURES, LABELS, pump_rows
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.linear_rule import LinearLabel, LinearRule
 from evolabel.explain.outcomes import distinct_outcomes
-from evolabel.explain.rules import NO_THRESHOLD, summary
+from evolabel.explain.rule_set import NO_THRESHOLD
+from evolabel.explain.rules import summary
 from evolabel.explain.shortening import measure_fidelity, reference_rows, shorten
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.stages.threshold_rules.read_trees import tree_reader
@@ -22,9 +23,12 @@ def test_threshold_rules_come_first_in_every_form(pump):
     rules = pump.rules_
     assert [found.label for found in rules.threshold_rules] == ["leak"]
     first = rules.threshold_rules[0].rules[0].text
-    assert rules.text.index(first) < rules.text.index("Linear part,")
+    assert rules.text.index(first) < rules.text.index("The rest is answered by ")
     for form in (rules.markdown(), rules.html()):
-        assert form.index("Threshold rules for leak") < form.index("Linear part,")
+        assert form.index("Rules for leak") < form.index("The rest is answered by ")
+    for form in (rules.text, rules.markdown(), rules.html()):
+        assert "Linear part" not in form
+        assert "Born at sample" not in form
     whole = json.loads(json.dumps(rules.to_dict(), allow_nan=False))
     assert whole["threshold_rules"][0]["rules"][0]["text"] == first
     assert NO_THRESHOLD not in rules.text
@@ -92,7 +96,7 @@ def test_a_categorical_column_is_one_condition_in_words():
 
 def test_a_range_as_wide_as_the_stream_is_not_printed(pump):
     assert condition_words([RuleCondition("heat", "any", 0.0, 1.0)], {}) == []
-    assert " is any " not in pump.rules_.text
+    assert " is any " not in pump.rules_.regions.text
 
 
 def test_two_classes_have_one_list():
@@ -113,8 +117,9 @@ def test_texts_that_drive_a_label_are_printed_as_conditions(pump):
     driven = "".join(outcome.driven(rule.text_shares) for rule in pump.rules_ for outcome in rule.outcomes)
     assert "machine is M-0" in driven
     assert "machine=M-0" not in driven
-    for form in (pump.rules_.text, pump.rules_.markdown(), pump.rules_.html()):
-        assert "machine=M-0" not in form
+    for view in (pump.rules_, pump.rules_.regions):
+        for form in (view.text, view.markdown(), view.html()):
+            assert "machine=M-0" not in form
     texts = {"machine=M-01", "machine=M-02"}
     assert driver_words(["load", "machine=M-01", "noise", "machine=M-02"], texts) == (
         "with load and noise and where machine is M-01 or M-02"
@@ -125,9 +130,10 @@ def test_texts_that_drive_a_label_are_printed_as_conditions(pump):
 
 
 def test_some_of_the_rules_say_of_how_many(pump):
-    total = len(pump.rules_)
-    assert summary(pump.rules_).startswith(f"{total} rules with ")
-    assert summary(pump.rules_.top(2)).startswith(f"2 of {total} rules with ")
-    assert summary(pump.rules_.top(5).top(1)).startswith(f"1 of {total} rules with ")
-    assert summary(pump.rules_.top(total)).startswith(f"{total} rules with ")
-    assert summary(pump.rules_) in pump.rules_.text
+    total, rules = len(pump.rules_), pump.rules_
+    assert summary(rules.regions).startswith(f"{total} regions with ")
+    assert summary(rules.top(2).regions).startswith(f"2 of {total} regions with ")
+    assert summary(rules.top(5).top(1).regions).startswith(f"1 of {total} regions with ")
+    assert summary(rules.top(total).regions).startswith(f"{total} regions with ")
+    assert summary(rules.regions) in rules.regions.text
+    assert f"{total} learned regions (" in rules.top(2).text

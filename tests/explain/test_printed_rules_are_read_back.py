@@ -24,14 +24,13 @@ from evolabel.stages.threshold_rules.words import (
 )
 from evolabel.stages.written_rules.expert_form import KNOWN_VALUE, NO, YES, Condition
 from evolabel.stages.written_rules.expert_reader import read_form
+from evolabel.words.names import SensorCorrection
 
 words = st.sampled_from(["oil", "pressure", "is", "and", "then", "or", "not", "missing", "(bar)", "below", "50%", "if"])
 odd = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6)
 names = st.lists(words | odd, min_size=1, max_size=3).map(" ".join)
 texts = names.filter(lambda text: text.lower() not in ("known", "any", "low", "high", "medium"))
-notes = st.sampled_from(
-    ["", " (read 39.78 higher since row 5,254)", " (read 2 times as large and 3 lower from the start)"]
-)
+corrections = st.sampled_from([None, SensorCorrection(-39.78, 1.0, 5254), SensorCorrection(1.5, 0.5, 0)])
 ends = st.floats(-1e6, 1e6).map(lambda end: round(end, 3))
 
 
@@ -44,7 +43,7 @@ def conditions(draw, feature):
     low, high = sorted((draw(ends), draw(ends)))
     low, high = (draw(st.sampled_from([low, -np.inf])), draw(st.sampled_from([high, np.inf])))
     widths = draw(st.sampled_from([0.0, 0.02, 5.0])), draw(st.sampled_from([0.0, 0.02, 5.0]))
-    return ThresholdCondition(feature, low, high, *widths, missing, note=draw(notes))
+    return ThresholdCondition(feature, low, high, *widths, missing, correction=draw(corrections))
 
 
 @st.composite
@@ -91,7 +90,7 @@ def test_missing_values_are_refused_by_name(rule, missing):
     if missing == ADMITTED_TOO and first.texts and not first.excluded:
         return  # "is missing or M-01" may be texts: refused where the columns are known
     lacking = ThresholdCondition(
-        first.feature, first.low, first.high, 0.0, 0.0, missing, first.texts, first.excluded, first.note
+        first.feature, first.low, first.high, 0.0, 0.0, missing, first.texts, first.excluded, first.correction
     )
     rule = ThresholdRule(rule.label, rule.number, (lacking,), rule.share, rule.support)
     if missing == ADMITTED_TOO:

@@ -64,7 +64,7 @@ def test_a_constant_is_on_always_or_never_and_a_number_has_no_share():
 
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_rules_say_what_the_texts_of_their_samples_are(scaling):
-    rules = learned(scaling=scaling).rules_
+    rules = learned(scaling=scaling).rules_.regions
     said = SAYS.findall(rules.text)
     assert said
     assert "mode=" not in re.sub("driven.*", "", rules.text)
@@ -103,7 +103,7 @@ def test_a_column_that_is_one_text_is_not_said_to_be_none_of_the_others(clf):
 
 
 def test_markdown_and_html_say_the_same_and_json_is_for_machines(clf):
-    rules = clf.rules_
+    rules = clf.rules_.regions
     count = len(SAYS.findall(rules.text))
     assert rules.markdown().count("% of its samples)") == rules.html().count("% of its samples)") == count
     assert re.search(r"`mode` is \*\*(not )?\w+\*\* \(\d+% of", rules.markdown())
@@ -114,10 +114,10 @@ def test_markdown_and_html_say_the_same_and_json_is_for_machines(clf):
 def test_rules_of_plain_arrays_show_texts_once_their_columns_are_named():
     X, Y = frames(machine())
     unnamed = EvolvingFuzzyClassifier(max_rules=6).fit(X.to_numpy(), Y.to_numpy())
-    assert not SAYS.search(unnamed.rules_.text)
+    assert not SAYS.search(unnamed.rules_.regions.text)
     named = unnamed.rules_[0].renamed(list(X.columns), ["leak"])
     assert SAYS.search(named.text)
-    assert SAYS.search(unnamed.name_columns(list(X.columns), ["leak"]).rules_.text)
+    assert SAYS.search(unnamed.name_columns(list(X.columns), ["leak"]).rules_.regions.text)
 
 
 def test_an_explanation_says_what_the_text_is_and_is_not(clf):

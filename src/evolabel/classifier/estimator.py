@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from evolabel.explain.answer_parts import AnswerParts
     from evolabel.explain.figures.figure_data import FigureData
     from evolabel.explain.prediction import Explanation
-    from evolabel.explain.rules import RuleSet
+    from evolabel.explain.rule_set import RuleSet
     from evolabel.paper import PaperClassifier
     from evolabel.stages.rules.relevance import Relevance
 

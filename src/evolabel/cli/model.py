@@ -16,7 +16,8 @@ from evolabel.streams.files.for_model import ModelRows, read_with_coding
 
 if TYPE_CHECKING:
     from evolabel.explain.prediction import Explanation
-    from evolabel.explain.rules import RuleSet
+    from evolabel.explain.rule_set import RuleSet
+    from evolabel.explain.rules import Regions
 
 Format = Literal["text", "markdown", "html", "json"]
 
@@ -71,7 +72,7 @@ def _read(classifier: EvolvingFuzzyClassifier, data: str, labels: tuple[str, ...
     return dataset if dataset.n_features == width else load_dataset(data, nominal="one-hot")
 
 
-def print_formatted(document: "RuleSet | Explanation", form: Format, out: Path | None) -> None:
+def print_formatted(document: "RuleSet | Regions | Explanation", form: Format, out: Path | None) -> None:
     """Print `document` in the format `form`, or write it to the file `out`."""
     forms: dict[str, Callable[[], str]] = {
         "text": lambda: document.text,

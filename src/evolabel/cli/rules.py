@@ -13,6 +13,7 @@ def rules(
     model: Path,
     *,
     format: Format = "text",
+    regions: bool = False,
     top: int | None = None,
     label: str | None = None,
     fidelity: float = 0.95,
@@ -22,36 +23,41 @@ def rules(
     stages: str = "",
     force: Force = False,
 ) -> None:
-    """Print the rules of a saved model: IF some features have these values, THEN these labels are likely.
+    """Print the rules of a saved model, label by label: IF some features have these values, THEN the label is likely.
 
-    Terms such as "low to medium" are fifths of the stream the model has learned; ranges are in the units of the
-    features, as sensors read now. The first lines name which part of the model answers each label; rules are printed
-    for labels that rules answer. Rules are shortened to the fewest features with which they still predict nearly as
-    many labels as the whole model does as before; the share that they predict so is printed as fidelity.
+    These are the rules that people wrote, and threshold rules, in the units of the features, as sensors read now. One
+    sentence follows about the learned regions, and how much they answer; `--regions` prints them instead. Their terms
+    such as "low to medium" are fifths of the stream the model has learned. They are shortened to the fewest features
+    with which they still predict nearly as many labels as the whole model does as before; the share that they predict
+    so is printed as fidelity.
 
     For example:
 
     `evolabel run emotions --out results`
 
-    `evolabel rules results/model.safetensors --top 10`
+    `evolabel rules results/model.safetensors`
 
-    `evolabel rules results/model.safetensors --label sad-lonely --data emotions --format markdown --out sad.md`
+    `evolabel rules results/model.safetensors --regions --top 10`
+
+    `evolabel rules results/model.safetensors --label sad-lonely --format markdown --out sad.md`
 
     Parameters
     ----------
     model
         A model file, written by `evolabel run --out` or by `save`.
     format
-        text, markdown, html (a page) or json (all labels of every rule).
+        text, markdown, html (a page) or json (with the regions).
+    regions
+        Print the learned regions, and the linear part.
     top
-        Number of rules to show, those with the most samples; all if not given.
+        Number of regions to show, those with the most samples; all if not given.
     label
-        Show the rules in which this label is most frequent first.
+        Show the rules of this label alone, and the regions in which it is most frequent first.
     fidelity
-        Of the labels that whole rules predict as the model does, the share that the shortened rules must predict so.
+        Of the labels that whole regions predict as the model does, the share that shortened ones must predict so.
     data
-        A known data set or file: fidelity and activity are measured on its rows; if not given, on rows drawn from the
-        statistics of the rules.
+        A known data set or file: fidelity and activity of regions are measured on its rows; if not given, on rows drawn
+        from their statistics.
     labels
         Columns of that file that are labels, separated by commas; the labels of the model if not given.
     out
@@ -65,6 +71,8 @@ def rules(
     classifier = load_model(model, stages)
     if top is not None:
         check_number("top", top, 1, whole=True)
+        if not regions and format != "json":
+            raise ParameterError("--top counts learned regions, which are not printed; add --regions, or leave it out")
     names = list(classifier.label_names_)
     if label is not None and label not in names:
         raise ParameterError(f"the model has no label {label!r}; it has {', '.join(names)}")
@@ -72,4 +80,4 @@ def rules(
     found = classifier.describe(X, fidelity=fidelity)
     if top is not None or label is not None:
         found = found.top(len(found) if top is None else top, label)
-    print_formatted(found, format, out)
+    print_formatted(found.regions if regions else found, format, out)

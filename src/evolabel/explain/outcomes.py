@@ -16,6 +16,8 @@ _RAISED_FACTOR = 1.5  # a share of so many times the usual one is "more likely t
 _MIN_RAISED_SHARE = 0.03  # a smaller share is always "unlikely"
 _APART = 0.25  # between the share of the samples and that of the predictions, from which on both are printed
 
+_LIKELY, _AS_USUAL = "likely", "about as likely as usual"
+
 _MAX_DRIVERS = 3
 _MIN_EFFECT = 0.01  # smallest effect of one standard deviation of a feature on an output that is shown
 
@@ -97,10 +99,11 @@ class RuleOutcome:
 def distinct_outcomes(outcomes: Sequence[RuleOutcome]) -> tuple[RuleOutcome, ...]:
     """Return those of all `outcomes` of a rule that are printed.
 
-    They are claimed, and their labels differ clearly from the stream, but for one at least.
+    They are claimed, and conclude something: their labels differ clearly from the stream, or one is likely.
     """
-    claimed = tuple(outcome for outcome in outcomes if outcome.claimed)
-    return tuple(outcome for outcome in claimed if outcome.apart >= _MIN_APART)[:_MAX_LABELS] or claimed[:1]
+    claimed = tuple(outcome for outcome in outcomes if outcome.claimed and outcome.judgement != _AS_USUAL)
+    likely = tuple(outcome for outcome in claimed if outcome.judgement == _LIKELY)[:1]
+    return tuple(outcome for outcome in claimed if outcome.apart >= _MIN_APART)[:_MAX_LABELS] or likely
 
 
 def left_out(outcomes: Iterable[RuleOutcome], parts: Mapping[str, AnswerParts]) -> str:
@@ -163,10 +166,10 @@ def without_contradicted(outcomes: Iterable[RuleOutcome], predicted: Mapping[str
 def _judgement(share: float, usual: float, predicted: float) -> str:
     """Return in words what the model answers where it predicts a label for a share `predicted` of the rows."""
     if predicted >= _LIKELY_SHARE:
-        return "likely"
+        return _LIKELY
     if share < max(usual / _RAISED_FACTOR, _MIN_RAISED_SHARE):
         return "unlikely"
-    return "more likely than usual" if share >= _RAISED_FACTOR * usual else "about as likely as usual"
+    return "more likely than usual" if share >= _RAISED_FACTOR * usual else _AS_USUAL
 
 
 def strongest_drivers(effects: FloatArray, feature_names: list[str]) -> list[tuple[Driver, ...]]:

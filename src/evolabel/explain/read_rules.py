@@ -16,7 +16,8 @@ from evolabel.explain.outcomes import (
     strongest_drivers,
     without_contradicted,
 )
-from evolabel.explain.rules import Rule, RuleSet
+from evolabel.explain.rule_set import RuleSet
+from evolabel.explain.rules import Rule
 from evolabel.explain.shortening import Decide
 from evolabel.model.label_states import independent_by_label
 from evolabel.model.pipeline import locate

@@ -1,6 +1,6 @@
-"""Rules as read-only views (`Rule`, `RuleSet`): a few conditions, the likely labels, and what drives them.
+"""Learned regions as read-only views (`Rule`, `Regions`): a few conditions, the likely labels, what drives them.
 
-Rules are printed as plain text, Markdown, HTML and JSON.
+They are printed as plain text, Markdown, HTML and JSON.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,26 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import counted, first_names, one_line
-from evolabel.errors import DataError
-from evolabel.explain.answer_parts import AnswerParts, parts_lines, parts_values
+from evolabel._utils.text import counted, one_line
+from evolabel.explain.answer_parts import AnswerParts
 from evolabel.explain.linear_rule import LinearRule
 from evolabel.explain.outcomes import RuleOutcome, distinct_outcomes, left_out
-from evolabel.explain.persistence_words import persistence_lines
 from evolabel.explain.shortening import Fidelity
-from evolabel.stages.threshold_rules.words import LabelRules
-from evolabel.stages.written_rules.words import WrittenRule
 from evolabel.streams.columns import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.condition_words import RuleCondition, condition_words
-from evolabel.words.markup import escape, markdown_text, page
 from evolabel.words.names import Corrections, correction_note, correction_values
-from evolabel.words.sections import Items, Marks, SectionView
+from evolabel.words.sections import Items, Marks, SectionView, blocks_markdown, blocks_page, blocks_text
 from evolabel.words.text_columns import flag_features, text_features
 
-NO_THRESHOLD = "No threshold was found that improves on these rules."
 _ORDINARY = "no feature is out of the ordinary"
-_NO_CLAIM = "nothing: other parts answer"
+_NO_CLAIM = "nothing: no label is out of the ordinary, or other parts answer"
 
 
 @dataclass(frozen=True)
@@ -191,30 +185,20 @@ class Rule(SectionView):
         }
 
 
-class RuleSet(list[Rule]):
-    """The list of all rules, in the order of their slots.
+class Regions(list[Rule]):
+    """Learned regions as a view that is printed, in the order of their slots.
 
-    Rules that claim nothing, because other parts answer their labels, are in the list and are not printed.
+    Those that conclude nothing, or whose labels other parts answer, are in the list and are not printed.
 
     Parameters
     ----------
     rules : iterable of Rule
     fidelity : Fidelity, optional
-        Fidelity of the shortened rules together; None while there are no rules yet.
+        Fidelity of the shortened regions together; None while there are none yet.
     linear : LinearRule, optional
         The linear member, of a classifier that follows drift; it is printed last, where it answers.
-    written : iterable of WrittenRule
-        Rules that people wrote, in their order; they are printed first.
-    threshold_rules : iterable of LabelRules
-        Threshold rules of the labels for which they are used; they are printed next.
-    searched : bool
-        Whether thresholds were looked for in enough rows to print that there are none.
     n_all : int, optional
-        Number of all rules, where these are some of them.
-    parts : dict of str to AnswerParts, optional
-        Which part of the model answers each label, by name; it is printed at the beginning.
-    independent : dict of str to float, optional
-        How many independent answers one answer of each label counts for, by name; it is printed where that is below 1.
+        Number of all regions, where these are some of them.
     """
 
     def __init__(
@@ -223,119 +207,66 @@ class RuleSet(list[Rule]):
         fidelity: Fidelity | None = None,
         linear: LinearRule | None = None,
         *,
-        written: Iterable[WrittenRule] = (),
-        threshold_rules: Iterable[LabelRules] = (),
-        searched: bool = False,
         n_all: int | None = None,
-        parts: Mapping[str, AnswerParts] | None = None,
-        independent: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(rules)
         self.fidelity = fidelity
         self.linear = linear
-        self.written = tuple(written)
-        self.threshold_rules = tuple(threshold_rules)
-        self.searched = searched
         self.n_all = len(self) if n_all is None else n_all
-        self.parts = dict(parts or {})
-        self.independent = dict(independent or {})
 
     @property
-    def _all(self) -> "list[WrittenRule | LabelRules | Rule | LinearRule]":
-        """Return what is printed: written rules, threshold rules, rules that claim something, then the linear part."""
-        linear = [self.linear] if self.linear is not None and self.linear.shown else []
-        return [*self.written, *self.threshold_rules, *(rule for rule in self if rule.claims), *linear]
-
-    @property
-    def _opening(self) -> list[str]:
-        """Return which part answers each label, the summary, how answers persist, and what is not printed, and why."""
+    def _blocks(self) -> list[str | SectionView]:
+        """Return the summary, regions that claim something, then the linear part."""
         silent = sum(not rule.claims for rule in self)
-        lines = [*parts_lines(self.parts), summary(self), *persistence_lines(self.independent)]
-        if silent:
-            lines.append(
-                f"{counted(silent, 'rule')} not printed: other parts answer, or the whole model predicts otherwise."
-            )
-        return [*lines, *([NO_THRESHOLD] if self and self.searched and not self.threshold_rules else [])]
-
-    def top(self, count: int, label: str | None = None) -> "RuleSet":
-        """Return the `count` best supported rules, or those in which `label` is most frequent.
-
-        Written rules and threshold rules stay, those about `label` if it is given.
-        """
-        if label is not None and self and label not in self[0].label_names:
-            raise DataError(f"there is no label {label!r}; the labels are {first_names(self[0].label_names)}")
-
-        def weight(rule: Rule) -> float:
-            return rule.support if label is None else float(rule.label_shares[rule.label_names.index(label)])
-
-        best = sorted(self, key=weight, reverse=True)[:count]
-        trees = [found for found in self.threshold_rules if label in (None, found.label, found.rest_label)]
-        written = [rule for rule in self.written if label is None or label in (o.label for o in rule.outcomes)]
-        return RuleSet(
-            best,
-            self.fidelity,
-            self.linear,
-            written=written,
-            threshold_rules=trees,
-            searched=self.searched,
-            n_all=self.n_all,
-            parts=self.parts if label is None else {label: self.parts[label]} if label in self.parts else {},
-            independent={name: n for name, n in self.independent.items() if label in (None, name)},
-        )
+        why = "nothing is out of the ordinary there, other parts answer, or the whole model predicts otherwise"
+        hidden = [f"{counted(silent, 'region')} not printed: {why}."] if silent else []
+        linear = [self.linear] if self.linear is not None and self.linear.shown else []
+        return [summary(self), *hidden, *(rule for rule in self if rule.claims), *linear]
 
     @property
     def text(self) -> str:
-        """All rules in words, after the summary."""
-        return "\n\n".join(["\n".join(self._opening), *(rule.text for rule in self._all)]) + "\n"
+        """All regions in words, after the summary."""
+        return blocks_text(self._blocks)
 
     def markdown(self) -> str:
-        """Return all rules in Markdown, after the summary."""
-        opening = [line for text in self._opening for line in (markdown_text(text), "")]
-        return "\n".join([*opening, *(rule.markdown() for rule in self._all)])
+        """Return all regions in Markdown, after the summary."""
+        return blocks_markdown(self._blocks)
 
     def html(self) -> str:
-        """Return all rules as a whole HTML page, after the summary."""
-        opening = "".join(f"<p>{escape(line)}</p>" for line in self._opening)
-        return page("Rules", opening + "".join(rule.html() for rule in self._all))
+        """Return all regions as a whole HTML page, after the summary."""
+        return blocks_page("Regions", self._blocks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all rules as values that JSON can hold."""
+        """Return all regions as values that JSON can hold."""
         whole = self.fidelity
         found = (
             None
             if whole is None
             else {"labels": whole.labels, "positives": whole.positives, "given_rows": whole.n_given}
         )
-        linear = None if self.linear is None else self.linear.to_dict()
-        corrections = correction_values(self[0].corrections) if self else {}
-        rules = [rule.to_dict() for rule in self]
         return {
             "fidelity": found,
-            "parts": parts_values(self.parts),
-            "independent_answers": self.independent,
-            "written": [rule.to_dict() for rule in self.written],
-            "threshold_rules": [label.to_dict() for label in self.threshold_rules],
-            "rules": rules,
-            "linear": linear,
-            "corrections": corrections,
+            "rules": [rule.to_dict() for rule in self],
+            "linear": None if self.linear is None else self.linear.to_dict(),
+            "corrections": correction_values(self[0].corrections) if self else {},
         }
 
     def __str__(self) -> str:
         return self.text
 
 
-def summary(rules: RuleSet) -> str:
-    """Return one line: how many `rules`, how many features they keep, and the fidelity of the shortened ones."""
-    if rules.fidelity is None:
-        return "There are no rules yet."
-    if not rules:
-        return "No rule is listed."
-    kept = sum(len(rule.conditions) for rule in rules) / len(rules)
-    some = f"{len(rules)} of " if len(rules) < rules.n_all else ""
+def summary(regions: Regions) -> str:
+    """Return one line: how many `regions`, how many features they keep, and the fidelity of the shortened ones."""
+    if regions.fidelity is None:
+        return "There are no regions yet."
+    if not regions:
+        return "No region is listed."
+    kept = sum(len(rule.conditions) for rule in regions) / len(regions)
+    some = f"{len(regions)} of " if len(regions) < regions.n_all else ""
     return (
-        f"{some}{counted(rules.n_all, 'rule')} with {kept:.3g} of {len(rules[0].feature_names)} features each; "
-        f"so shortened, the rules alone predict {rules.fidelity.labels:.1%} of the labels as the whole model does, "
-        f"on {rules.fidelity.rows}."
+        f"{some}{counted(regions.n_all, 'region')} with {kept:.3g} of {len(regions[0].feature_names)} features each; "
+        f"so shortened, they alone predict {regions.fidelity.labels:.1%} of the labels as the whole model does, "
+        f"on {regions.fidelity.rows}."
     )
 
 

@@ -15,16 +15,12 @@ from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.metrics import METRICS
 from evolabel.evaluate.run_notes import run_notes
 from evolabel.evaluate.shifts import Episode, episodes
-from evolabel.explain.answer_parts import parts_lines
 from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
 from evolabel.explain.figures.figure_data import FigureData
-from evolabel.explain.linear_rule import read_linear_rule
-from evolabel.explain.persistence_words import persistence_lines
-from evolabel.explain.rules import RuleSet
+from evolabel.explain.read_rules import read_rules
+from evolabel.explain.rule_set import RuleSet
 from evolabel.report.figures import metric_title, trend_lines
 from evolabel.report.label_figures import LABEL_FIGURES
-from evolabel.stages.threshold_rules.read_trees import read_threshold_rules
-from evolabel.stages.written_rules.words import read_written_rules
 from evolabel.streams import Dataset
 from evolabel.words.figures.canvas import as_svg, figure_of
 
@@ -95,7 +91,7 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
 
 
 def _render(
-    repeated: Repeated, figures: list[_Figure], curves: list[_Figure], rules: list[Any], trees: list[_Figure]
+    repeated: Repeated, figures: list[_Figure], curves: list[_Figure], rules: RuleSet, trees: list[_Figure]
 ) -> str:
     """The page as text; `curves` are the figures of labels, `trees` those of threshold rules."""
     environment = load("jinja2", "report", "an HTML report").Environment(autoescape=True, trim_blocks=True)
@@ -170,28 +166,17 @@ def _first_learner(repeated: Repeated) -> Any:
     return list(repeated.runs.values())[-1].learners.get(repeated.learners[0])
 
 
-def _rules(repeated: Repeated, columns: Dataset | None) -> list[Any]:
-    """Return which part answers each label, and the rules of the first learner of `repeated` after the last seed.
+def _rules(repeated: Repeated, columns: Dataset | None) -> RuleSet:
+    """Return the rules of the first learner of `repeated` after the last seed, with its best supported regions.
 
-    They are written rules, threshold rules, the best supported rules that claim something, and the linear part.
     `columns` has the names to print. Empty if the learner has no readable rules.
     """
     learner = _first_learner(repeated)
     found: RuleSet = getattr(learner, "rules_", None) or RuleSet()
-    if not found:
-        return []
-    rules = sorted((rule for rule in found if rule.claims), key=lambda rule: -rule.support)[:_MAX_RULES_SHOWN]
-    before: list[Any] = [*found.written, *found.threshold_rules]
-    parts, linear, independent = found.parts, found.linear, found.independent
-    if columns is not None:
+    if found and columns is not None:
         names = columns.names_with_kinds, _label_names(learner, columns)
-        model, shares = learner.inner.trained_model, [*parts.values()]
-        before = [*read_written_rules(model, *names), *read_threshold_rules(model, *names)]
-        rules = [rule.renamed(*names) for rule in rules]
-        parts, linear = dict(zip(names[1], shares, strict=True)), read_linear_rule(model, *names, shares)
-        independent = dict(zip(names[1], independent.values(), strict=True))
-    after = [] if linear is None or not linear.shown else [linear.text]
-    return ["\n".join([*parts_lines(parts), *persistence_lines(independent)]), *before, *rules, *after]
+        found = read_rules(learner.inner.trained_model, *names, decide=learner.inner.decide)
+    return found.top(_MAX_RULES_SHOWN)
 
 
 def _label_names(learner: Any, columns: Dataset) -> list[str]:

@@ -18,7 +18,7 @@ NOT = "NOT"  # a key word after IS only, so that names may be "not"
 OR, NEITHER, NOR, MISSING, KNOWN = "OR", "NEITHER", "NOR", "MISSING", "KNOWN"  # the same
 _PRINTED_WORDS = {*KEY_WORDS, NOT, OR, NEITHER, NOR, MISSING, KNOWN}
 _UNQUOTED = re.compile(r'[^\s,"]+')
-_NOTE = re.compile(r"\(read ")  # as the correction of a sensor begins
+_NOTE = re.compile(r"\bon today's gauge")  # as the correction of a sensor begins
 
 
 def quoted(name: str) -> str:
@@ -66,6 +66,15 @@ class SensorCorrection:
         """Return what the sensor reads now where the corrected reading is `value`."""
         return (value - self.offset) / self.factor
 
+    def as_before(self, value: float) -> float:
+        """Return what the sensor read before it moved where it reads `value` now."""
+        return self.offset + self.factor * value
+
+    @property
+    def before(self) -> str:
+        """When the sensor read as before."""
+        return f"before row {self.since:,}" if self.since else "before"
+
     def __str__(self) -> str:
         """What the sensor does now, compared with before."""
         times, shift = 1.0 / self.factor, -self.offset / self.factor
@@ -77,11 +86,6 @@ class SensorCorrection:
 
 Corrections = Mapping[str, SensorCorrection]
 """Corrections by the names of their features."""
-
-
-def note_on(feature: str, corrections: Corrections) -> str:
-    """Return " (read 12 higher since row 6,255)" for a `feature` among `corrections`, else nothing."""
-    return f" ({corrections[feature]})" if feature in corrections else ""
 
 
 def correction_note(corrections: Corrections, names: Collection[str], style: Callable[[str], str] = one_line) -> str:

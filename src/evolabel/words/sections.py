@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from evolabel._utils.text import one_line
-from evolabel.words.markup import bold, code, escape, markdown_text
+from evolabel.words.markup import bold, code, escape, markdown_text, page
 from evolabel.words.names import printed_name
 
 Style = Callable[[str], str]
@@ -83,3 +83,26 @@ class SectionView:
 
     def __str__(self) -> str:
         return self.text
+
+
+Blocks = Sequence[str | SectionView]
+"""What a document consists of: views, and single lines between them."""
+
+
+def blocks_text(blocks: Blocks) -> str:
+    """Return `blocks` as plain text; lines that follow each other stay together."""
+    text = ""
+    for before, block in zip(["", *blocks], blocks, strict=False):
+        gap = "" if not text else "\n" if isinstance(before, str) and isinstance(block, str) else "\n\n"
+        text += gap + (one_line(block) if isinstance(block, str) else block.text)
+    return text + "\n"
+
+
+def blocks_markdown(blocks: Blocks) -> str:
+    """Return `blocks` in Markdown."""
+    return "\n".join(f"{markdown_text(block)}\n" if isinstance(block, str) else block.markdown() for block in blocks)
+
+
+def blocks_page(title: str, blocks: Blocks) -> str:
+    """Return `blocks` as a whole HTML page with this `title`."""
+    return page(title, "".join(f"<p>{escape(x)}</p>" if isinstance(x, str) else x.html() for x in blocks))

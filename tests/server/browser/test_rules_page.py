@@ -42,7 +42,7 @@ def test_add_preview_lock_and_undo_after_learning(eva, visit):
 def test_keys_search_move_and_open(eva, visit):
     service, url, person = eva
     page = visit(service, url, person)
-    page.goto("/p/pumps/rules")
+    page.goto("/p/pumps/rules?kind=learned")
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("k")

@@ -39,12 +39,25 @@ def undo_addresses(client):
 
 
 def test_the_page_begins_with_the_parts_that_answer(eva):
-    page = eva.get("/p/pumps/rules").text
+    page = eva.get("/p/pumps/rules?kind=learned").text
     shares = call(eva.service.workers["pumps"], lambda batch: batch.state.learner.classifier.parts_)
     leak = shares["leak"]
-    assert f"rules {100.0 * leak.rules:.0f} %" in page
+    assert f"regions {100.0 * leak.rules:.0f} %" in page
     assert page.index("Which part answers") < page.index('class="rule"')
     assert "Welcher Teil antwortet" in eva.get("/p/pumps/rules", headers={"Accept-Language": "de"}).text
+
+
+def test_regions_are_shown_on_request(eva):
+    count = eva.service.workers["pumps"].state.learner.classifier.n_rules_
+    page = eva.get("/p/pumps/rules").text
+    assert page.count('class="tag learned"') == 0
+    assert f"{count} learned regions and the linear part answer the rest" in page
+    assert 'href="/p/pumps/rules?kind=learned">Show the regions' in page
+    learned = eva.get("/p/pumps/rules?kind=learned").text
+    assert learned.count('class="tag learned"') == count
+    assert "Show the regions" not in learned
+    assert eva.get("/p/pumps/rules?show=0").text.count('class="tag learned"') == 1
+    assert eva.get("/p/pumps/rules?q=is").text.count('class="tag learned"') > 0
 
 
 def test_parts_are_grouped_by_their_shares():
@@ -66,7 +79,7 @@ def test_a_rule_without_a_label_has_the_reason(eva, monkeypatch, by_rules, reaso
     ]
     monkeypatch.setattr("evolabel.server.pages.rules.rule_list", lambda state: silent)
     monkeypatch.setattr("evolabel.server.pages.rules.label_parts", lambda state: shares)
-    page = eva.get("/p/pumps/rules").text
+    page = eva.get("/p/pumps/rules?kind=learned").text
     said = set(re.findall('<li class="quiet">no label now: (.*?)</li>', page))
     others, whole = "other parts of the model answer", "the whole model predicts otherwise here"
     assert said == {{"parts": others, "model": whole, "both": f"{others}, or {whole}"}[reason]}
@@ -102,7 +115,7 @@ def test_an_expert_writes_previews_locks_and_undoes_after_learning(eva):
 
 
 def test_rules_are_merged_by_their_numbers(eva):
-    first, second = re.findall(r'action="/p/pumps/rules/(\d+)/merge"', eva.get("/p/pumps/rules").text)[:2]
+    first, second = re.findall(r'action="/p/pumps/rules/(\d+)/merge"', eva.get("/p/pumps/rules?kind=learned").text)[:2]
     merged = post(eva, f"/p/pumps/rules/{first}/merge", other=second)
     assert merged.status_code == 303
     assert f"eva merged rules {first} and {second}" in eva.get(merged.headers["location"]).text

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -73,13 +74,13 @@ def test_a_sensor_that_moves_is_corrected_in_all_texts():
     assert list(found) == ["x0"]
     assert abs(-found["x0"].offset / found["x0"].factor - 6.0) < 1.0
     assert MOVED < found["x0"].since <= event.sample
-    assert f"x0 ({found['x0']})" in clf.rules_.text + clf.rules_.linear.text
+    assert f"x0 ({found['x0']})" in clf.rules_.regions.text + clf.rules_.linear.text
     assert f"x0 ({found['x0']})" in clf.explain(X[-1]).text
 
 
 def test_nothing_is_said_without_a_correction(learned):
     clf, X = learned
-    assert "since row" not in clf.rules_.text + clf.explain(X[0]).text
+    assert "since row" not in clf.rules_.text + clf.rules_.regions.text + clf.explain(X[0]).text
     assert clf.rules_.to_dict()["corrections"] == {}
     assert clf.explain(X[0]).to_dict()["corrections"] == {}
     assert (
@@ -278,8 +279,14 @@ def test_threshold_rules_are_in_the_units_that_the_sensor_reads_now(pump, moved_
     np.testing.assert_allclose(after[:, :2], 3.0 * before[:, :2] + 12.0)
     np.testing.assert_allclose(after[:, 2:], 3.0 * before[:, 2:])
     assert edges_of(pump.rules_, "flow") == edges_of(clf.rules_, "flow")
-    for rule in clf.rules_.threshold_rules[0].rules:
-        assert rule.text.count("pressure (read 3 times as large and 12 higher since row 6,255)") <= 1
+    rules = [
+        (one.text, other.text)
+        for one, other in zip(*(each.rules_.threshold_rules[0].rules for each in (pump, clf)), strict=True)
+    ]
+    assert any(now.count(" on today's gauge (") == 1 for _, now in rules)
+    for before, now in rules:
+        gauge = r"(below|above|between) [\d.]+(?: and [\d.]+)? on today's gauge \((.*?) before row 6,255\)"
+        assert re.sub(gauge, r"\1 \2", now) == before
 
 
 @pytest.mark.compiled

@@ -72,7 +72,7 @@ def test_earlier_events_do_not_name_a_later_correction():
         clf.partial_fit(X[start : start + 100], Y[start : start + 100], on_event=told.append)
     moved = [event.kind for event in told].index("sensor moved")
     assert [str(event) for event in clf.events_[:moved]] == [str(event) for event in told[:moved]]
-    assert any("since row" in event.note for event in clf.events_[moved:])
+    assert any("on today's gauge (" in event.note for event in clf.events_[moved:])
 
 
 def ring_of(values, first_row):

@@ -13,7 +13,7 @@ from evolabel.typing import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from evolabel.classifier.inner import ClassifierInner
-    from evolabel.explain.rules import RuleSet
+    from evolabel.explain.rule_set import RuleSet
 
 # Small grids around each profile.
 _DEFAULT_GRID: dict[str, tuple[Any, ...]] = {

@@ -73,14 +73,23 @@ def parts_rows(parts: Mapping[str, Mapping[str, float]]) -> list[PartsRow]:
     return [PartsRow(some_names(labels), list(shares)) for shares, labels in groups.items()]
 
 
-def rule_page(state: ProjectState, search: str, kind: str) -> RulePage:
-    """Return the rules of `state` that have the text `search` somewhere and are of this `kind`; "" for all."""
+def rule_page(state: ProjectState, search: str, kind: str, show: int | None = None) -> RulePage:
+    """Return the rules of `state` that have the text `search` somewhere and are of this `kind`.
+
+    Without a kind these are the written and the threshold rules, and the rule with the number `show`; a search finds
+    learned regions, too.
+    """
     rules = rule_list(state)
     events = state.learner.classifier.events_
     learned = [event.sample for event in events if event.kind not in SHIFTS]  # a shift has its row of the stream
     seen = max([rule.get("last_won", 0) for rule in rules] + learned, default=0)
     counts = {name: sum(rule["kind"] == name for rule in rules) for name in KINDS}
-    chosen = [rule for rule in rules if kind in ("", rule["kind"]) and _has_text(rule, search)]
+    chosen = [
+        rule
+        for rule in rules
+        if _has_text(rule, search)
+        and (kind == rule["kind"] or (not kind and (search or rule["kind"] != "learned" or rule["rule"] == show)))
+    ]
     for rule in chosen:
         own = [event for event in events if rule["rule"] in (event.rule, event.other)]
         rule["life"] = life_line(own, rule.get("born"), seen, rule.get("activity", 0.2))
@@ -152,13 +161,13 @@ async def get_rules_page(
     act: Annotated[int | None, Query(ge=0, le=MOST_NUMBER)] = None,
     runs: bool = False,
 ) -> Response:
-    """Show the rules that have the text `q` and are of this `kind`; `show` is the one that is open.
+    """Show the rules that have the text `q` and are of this `kind` (`rule_page`); `show` is the one that is open.
 
     `act` is the number of what the person has just done, which the page shows. `runs`: an undo was begun, which the
     page shows until it has ended.
     """
     kind = kind if kind in KINDS else ""
-    page = await from_copy(worker, lambda copy: rule_page(copy.state, q, kind))
+    page = await from_copy(worker, lambda copy: rule_page(copy.state, q, kind, show))
     acts = await asyncio.to_thread(acts_since, worker, now_us() - _LISTED)
     facts: Facts = {"q": q, "kind": kind, "show": show, "page": page, "acts": acts}
     facts["runs"] = runs and slug in visitors_of(request).service.changing

@@ -31,7 +31,7 @@ from evolabel.stages.threshold_rules.words import (
     ThresholdRule,
 )
 from evolabel.typing import BoolArray, FloatArray
-from evolabel.words.names import Corrections, note_on
+from evolabel.words.names import Corrections
 from evolabel.words.text_columns import FALSE, column_and_value, flag_features, text_columns
 
 _LEAST_SUPPORT = 1e-12  # by which a share is divided
@@ -144,7 +144,7 @@ class TreeReader:
             return []
         low, high = self.as_read(j, side.low), self.as_read(j, side.high)
         widths = self.width_as_read(j, side.low_width), self.width_as_read(j, side.high_width)
-        return [ThresholdCondition(name, low, high, *widths, missing, note=note_on(name, self.corrections))]
+        return [ThresholdCondition(name, low, high, *widths, missing, correction=self.corrections.get(name))]
 
     def as_read(self, j: int, value: float) -> float:
         """Return the corrected `value` of feature `j` in the units that its sensor reads now."""

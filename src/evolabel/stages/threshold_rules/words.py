@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.text import samples
-from evolabel.words.names import printed_name
+from evolabel.words.names import SensorCorrection, printed_name
 from evolabel.words.sections import Items, Marks, SectionView, Style
 
 LIKELY_FROM = 0.5  # share of positives from which on a rule is one for its label
@@ -34,8 +34,8 @@ class ThresholdCondition:
     texts : tuple of str
         Of a categorical column: the values that it has, or does not have (`excluded`).
     excluded : bool
-    note : str
-        What is printed behind the name, such as the correction of a sensor.
+    correction : SensorCorrection or None
+        Of a sensor that has moved: its ends are those of today's gauge, and those before are printed behind them.
     """
 
     feature: str
@@ -46,21 +46,30 @@ class ThresholdCondition:
     missing: str
     texts: tuple[str, ...] = ()
     excluded: bool = False
-    note: str = ""
+    correction: SensorCorrection | None = None
 
     def words(self, style: Style = printed_name) -> str:
         """Return the condition in words, with names from users in this `style`."""
-        name = f"{style(self.feature)}{self.note}"
+        name = style(self.feature)
         if self.missing == NOTHING_ELSE:
             return f"{name} is missing"
         what = self._texts(style) if self.texts else self._range()
-        return f"{name} is {'missing or ' if self.missing == ADMITTED_TOO else ''}{what}"
+        return f"{name} is {'missing or ' if self.missing == ADMITTED_TOO else ''}{what}{self._gauge()}"
 
     def _texts(self, style: Style) -> str:
         names = [style(text) for text in self.texts]
         if not self.excluded:
             return " or ".join(names)
         return f"not {names[0]}" if len(names) == 1 else f"neither {' nor '.join(names)}"
+
+    def _gauge(self) -> str:
+        """Return that the ends are those of today's gauge, and where they were before; empty if nothing has moved."""
+        if self.correction is None or np.isinf([self.low, self.high]).all():
+            return ""
+        then, factor = self.correction.as_before, self.correction.factor
+        ends = [(self.low, self.low_width), (self.high, self.high_width)]
+        before = " and ".join(edge_text(then(end), abs(factor) * width) for end, width in ends if np.isfinite(end))
+        return f" on today's gauge ({before} {self.correction.before})"
 
     def _range(self) -> str:
         low, high = edge_text(self.low, self.low_width), edge_text(self.high, self.high_width)
@@ -157,11 +166,13 @@ class LabelRules(SectionView):
     rest_share: float
     rest_support: float
 
-    def _heading(self, style: Style) -> str:
-        counts = "" if self.weight >= FULL_WEIGHT else f" (threshold rules count {weight_text(self.weight)})"
-        return f"{style(self.label)}{counts}"
+    @property
+    def counts(self) -> str:
+        """How much the threshold rules count, in brackets; empty where they answer nearly alone."""
+        return "" if self.weight >= FULL_WEIGHT else f" (threshold rules count {weight_text(self.weight)})"
 
-    def _lines(self, style: Style) -> list[str]:
+    def lines(self, style: Style) -> list[str]:
+        """Return the rules in words, one per line, with names from users in this `style`."""
         lines = [rule.words(style) for rule in self.rules[: self.n_shown]]
         if self.rest_support > 0.0:
             rest = f"{percent(self.rest_share)} of {samples(self.rest_support)}"
@@ -170,7 +181,7 @@ class LabelRules(SectionView):
 
     def _section(self, marks: Marks) -> tuple[str, list[Items | str]]:
         """Return a heading with the label, and the rules, one per line."""
-        return f"Threshold rules for {self._heading(marks.plain)}", [Items(self._lines(marks.rule_name))]
+        return f"Threshold rules for {marks.plain(self.label)}{self.counts}", [Items(self.lines(marks.rule_name))]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as values that JSON can hold."""

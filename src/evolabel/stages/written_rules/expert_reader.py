@@ -31,7 +31,7 @@ _PRINTED = re.compile(
     r"(?:; threshold rules count \d+ %)?\s*$"
 )
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-_SENSOR_NOTE = re.compile(rf"({_QUOTED})| \(read [^()]*\)", re.DOTALL)
+_SENSOR_NOTE = re.compile(rf"({_QUOTED})| on today's gauge \([^()]*\)", re.DOTALL)
 _REGION = re.compile(r"\((?:at least|at most) [^()]*\)|\([^()]*% of its samples\)|\bis [a-z ]+ here \(")
 _NO_TEXT = ("ABOVE", "BELOW", "BETWEEN", NOT, NEITHER, "KNOWN")
 _NO_CONDITION = "nothing else holds"

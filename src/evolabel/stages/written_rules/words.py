@@ -8,8 +8,9 @@ import numpy as np
 
 from evolabel._utils.text import one_line, samples
 from evolabel.stages.threshold_rules.path import PathEdge, ThresholdPath
-from evolabel.stages.threshold_rules.words import percent
+from evolabel.stages.threshold_rules.words import LIKELY_FROM, percent
 from evolabel.stages.written_rules.edits.journal import EditedModel
+from evolabel.stages.written_rules.expert_reader import read_form
 from evolabel.stages.written_rules.rule_forms import written_words
 from evolabel.stages.written_rules.stage import own_shares
 from evolabel.typing import FloatArray
@@ -42,11 +43,16 @@ class WrittenOutcome:
     answer: float | None
     has_say: bool
 
-    def words(self, style: Style = one_line) -> str:
-        """Return the line about the label, with its name in this `style`."""
+    @property
+    def found(self) -> str:
+        """The share as written, and what the data show."""
         data = "no samples so far" if self.share is None else f"{samples(self.support)} so far: {percent(self.share)}"
         doubt = "" if self.has_say else "; worse than without it beyond doubt: it is not used here"
-        return f"{style(self.label)}: written: {percent(self.written)}; {data}{doubt}"
+        return f"written: {percent(self.written)}; {data}{doubt}"
+
+    def words(self, style: Style = one_line) -> str:
+        """Return the line about the label, with its name in this `style`."""
+        return f"{style(self.label)}: {self.found}"
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,14 @@ class WrittenRule(SectionView):
         """Return the rule in the words of the person on one line, with its number and name, in this `style`."""
         name = f' "{style(self.name)}"' if self.name else ""
         return f"{style(self.written)} (rule {self.number}{name})"
+
+    def claim(self, label: str, style: Style = one_line) -> str:
+        """Return on one line what the rule answers for one `label` that it mentions, in this `style`."""
+        outcome = next(outcome for outcome in self.outcomes if outcome.label == label)
+        conditions = " AND ".join(map(str, read_form(self.written).conditions))
+        then = f"{'' if outcome.written >= LIKELY_FROM else 'not '}{style(label)}"
+        name = (f' "{one_line(self.name)}"' if self.name else "") + (", locked" if self.locked else "")
+        return f"IF {style(conditions)} THEN {then} ({outcome.found}; rule {self.number}{name})"
 
     def describe(self, style: Style = one_line) -> list[str]:
         """Return the lines below the title, with texts from users in this `style`."""
