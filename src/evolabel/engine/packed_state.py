@@ -54,6 +54,7 @@ _DTYPES: dict[Any, Any] = {  # of arrays that kernels take
     types.float64: np.dtype(np.float64),
     types.int64: np.dtype(np.int64),
     types.uint8: np.dtype(np.uint8),
+    types.uint32: np.dtype(np.uint32),
 }
 
 

@@ -7,16 +7,19 @@ is stored; loops write the others before they read them:
 | array      | shape      | meaning                                                                        |
 |------------|------------|--------------------------------------------------------------------------------|
 | place      | (R,)       | places of the answered rows in the ring, in the order of time                  |
-| drawn      | (R, 2)     | how often each was drawn for a tree, times its weight; the same for positives  |
+| units      | (R,)       | weight of each, as an integer; that of positives is in the upper 32 bits       |
+| drawn      | (R,)       | the same times how often it was drawn for a tree                               |
 | drawn_rows | (R,)       | the drawn rows, those of a node side by side                                   |
-| node       | (R,)       | drawn rows on the right of a cut, while a node is parted                       |
-| span       | (P, 2)     | first row of each node in `drawn_rows`, and the one behind its last            |
+| others     | (R,)       | the rows that were not drawn, in the same way                                  |
+| node       | (R,)       | rows on the right of a cut, while a node is parted                             |
+| span       | (P, 4)     | first row of each node in `drawn_rows`, the one behind its last; of `others`   |
 | votes      | (R, 2)     | sum of the answers of trees that have not drawn a row, and how many there are  |
-| codes      | (p, R)     | bin of each value, counted from 1; 0 if it is missing                          |
+| codes      | (R, p)     | bin of each value, counted from 1; 0 if it is missing                          |
 | edges      | (p, B - 1) | edges between the B = `FOREST_BINS` bins of a feature                          |
 | values     | (2, R)     | values of a feature, as they come and sorted                                   |
 | order      | (2, R)     | indices that sort them                                                         |
-| bins       | (B + 1, 2) | weight of the rows of a node, and of its positives, by the code of a feature   |
+| counts     | (CODES,)   | rows in each bin of the threshold rules                                        |
+| bins       | (30, B + 1) | sums of `drawn` of a node by the codes of features; 0 when they are not in use |
 | perm       | (p,)       | features, of which the first were tried in a node                              |
 | f, g       | (K,)       | outputs in front of the forest, and its answers, to the present row            |
 | w          | (K,)       | weights of g - f                                                               |
@@ -26,16 +29,20 @@ is stored; loops write the others before they read them:
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.core.stored_checks import FINITE
 from evolabel.engine.packed_state import declare
-from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, RARE_ROWS, CodeArray
+from evolabel.stages.threshold_rules.arrays import CODES, MAIN_ROWS, RARE_ROWS, CodeArray
 from evolabel.typing import FloatArray, IntArray
+
+PlaceArray = npt.NDArray[np.uint32]  # without a sign, which would have to be looked at in each access
 
 TREES = 60
 FOREST_PLACES = 127  # nodes of a tree
 FOREST_BINS = 255  # of a feature: limits of rare faults lie far out, where bins of the threshold rules are wide
+MOST_TRIED = 30  # features in a node
 IS_LEAF = -1
 
 # Index of `gate`: fading sums of (g - f)(y - f), (g - f)^2, the gain of the mixture over f, and its square.
@@ -72,17 +79,20 @@ class ForestWork(NamedTuple):
     """Arrays that loops write before they read them."""
 
     place: IntArray
-    drawn: FloatArray
-    drawn_rows: IntArray
-    node: IntArray
+    units: IntArray
+    drawn: IntArray
+    drawn_rows: PlaceArray
+    others: PlaceArray
+    node: PlaceArray
     span: IntArray
     votes: FloatArray
     codes: CodeArray
     edges: FloatArray
     values: FloatArray
     order: IntArray
-    bins: FloatArray
-    perm: IntArray
+    counts: IntArray
+    bins: IntArray
+    perm: PlaceArray
     f: FloatArray
     g: FloatArray
     w: FloatArray
@@ -107,17 +117,20 @@ def with_work(arrays: ForestArrays, n_features: int) -> ForestState:
     whole = np.zeros(R, np.int64)
     work = ForestWork(
         place=whole,
-        drawn=np.zeros((R, 2)),
-        drawn_rows=whole.copy(),
-        node=whole.copy(),
-        span=np.zeros((FOREST_PLACES, 2), np.int64),
+        units=whole.copy(),
+        drawn=whole.copy(),
+        drawn_rows=np.zeros(R, np.uint32),
+        others=np.zeros(R, np.uint32),
+        node=np.zeros(R, np.uint32),
+        span=np.zeros((FOREST_PLACES, 4), np.int64),
         votes=np.zeros((R, 2)),
-        codes=np.zeros((n_features, R), np.uint8),
+        codes=np.zeros((R, n_features), np.uint8),
         edges=np.zeros((n_features, FOREST_BINS - 1)),
         values=np.zeros((2, R)),
         order=np.zeros((2, R), np.int64),
-        bins=np.zeros((FOREST_BINS + 1, 2)),
-        perm=np.arange(n_features),
+        counts=np.zeros(CODES, np.int64),
+        bins=np.zeros((MOST_TRIED, FOREST_BINS + 1), np.int64),
+        perm=np.arange(n_features, dtype=np.uint32),
         f=np.zeros(K),
         g=np.zeros(K),
         w=np.zeros(K),

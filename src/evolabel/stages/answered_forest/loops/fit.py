@@ -4,36 +4,43 @@ Each tree draws as many rows as there are, with replacement; the positives it ha
 together, so that a rare label is not voted down. In a node `features_tried` features are tried that vary there; the cut
 with the largest gain in the Gini index counts. Leaves are pure, unless the tree has no place left.
 
-| symbol | meaning                                                                   |
-|--------|---------------------------------------------------------------------------|
-| k      | label                                                                     |
-| n      | rows that were answered for it                                            |
-| W, G   | weight of the rows of a node, and of its positives                        |
-| o      | share of the votes of trees that have not drawn a row                     |
-| a, b   | calibration: g = 1 / (1 + exp(-(a logit o + b)))                          |
+Weights are whole multiples of a small one, so that one sum w holds those of positives and those of negatives: the first
+is in the bits from `HIGH_BITS` on. Most time goes into these sums, which are added for all features of a node at once.
+
+| symbol | meaning                                                         |
+|--------|-----------------------------------------------------------------|
+| k      | label                                                           |
+| n      | rows that were answered for it                                  |
+| w      | weights of rows, positives and negatives in one number          |
+| sp, sn | weight of a unit of positives, and of negatives                 |
+| o      | share of the votes of trees that have not drawn a row           |
+| a, b   | calibration: g = 1 / (1 + exp(-(a logit o + b)))                |
 """
 
 import numpy as np
 
 from evolabel.engine.compile import inner
-from evolabel.engine.values import sort_values
 from evolabel.stages.answered_forest.arrays import (
     FOREST_BINS,
     FOREST_PLACES,
     IS_LEAF,
+    MOST_TRIED,
     TREES,
     VOTE_FACTOR,
     VOTE_SHIFT,
     ForestArrays,
     ForestState,
+    PlaceArray,
 )
-from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, RARE, RARE_ROWS, ThresholdArrays
-from evolabel.stages.threshold_rules.loops.ring import fill_bins
+from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, RARE, RARE_ROWS, CodeArray, ThresholdArrays
+from evolabel.stages.threshold_rules.loops.ring import fill_bins, sort_by_bins
 from evolabel.stages.threshold_rules.loops.trial import next_random
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 FEWEST = 2  # positives, and negatives, from which on there is a forest
-MOST_TRIED = 30  # features in a node
+UNITS_AT_MOST = 1 << 16  # of the largest weight of a row
+HIGH_BITS = 32  # first bit of the sum of positives
+ONE_POSITIVE = 1 << HIGH_BITS
 NO_GINI_GAIN = 1e-12
 SAME_GINI_GAIN = 1.0 + 1e-9  # factor up to which gains are the same: the first one counts
 SMALL_SHARE = 0.01  # added to shares of votes before their log-odds
@@ -82,11 +89,11 @@ def code_rows(n: int, t: ThresholdArrays, state: ForestState) -> None:
         m = 0
         for i in range(n):
             x = t.X[work.place[i], j]
-            work.codes[j, i] = 0
+            work.codes[i, j] = 0
             if not np.isnan(x):
-                work.values[0, m], work.drawn_rows[m] = x, i
+                work.values[0, m], work.drawn_rows[m], work.order[1, m] = x, i, t.codes[work.place[i], j]
                 m += 1
-        sort_values(m, work.values[0], work.order)
+        sort_by_bins(m, work.values[0], work.order, work.counts)
         for r in range(m):
             work.values[1, r] = work.values[0, work.order[0, r]]
         fill_bins(m, work.values[1], work.edges[j])
@@ -94,135 +101,184 @@ def code_rows(n: int, t: ThresholdArrays, state: ForestState) -> None:
         for r in range(m):
             while code < FOREST_BINS - 1 and work.edges[j, code] < work.values[1, r]:
                 code += 1
-            work.codes[j, work.drawn_rows[work.order[0, r]]] = code + 1
+            work.codes[work.drawn_rows[work.order[0, r]], j] = code + 1
 
 
 @inner
-def draw_rows(k: int, n: int, seed: int, t: ThresholdArrays, state: ForestState) -> tuple[int, int]:
-    """Draw n rows for a tree of label k, list them in `drawn_rows`, and fill `drawn` with weights, both classes alike.
+def fill_units(k: int, n: int, t: ThresholdArrays, state: ForestState) -> None:
+    """Fill `units` with the weights of the n rows in `place` for label k, the largest of which has `UNITS_AT_MOST`."""
+    work, largest = state.work, 0.0
+    for i in range(n):
+        largest = max(largest, t.weights[work.place[i], k])
+    for i in range(n):
+        units = max(1, int(np.rint(t.weights[work.place[i], k] * (UNITS_AT_MOST / largest))))
+        work.units[i] = units << HIGH_BITS if t.Y[work.place[i], k] == 1 else units
 
-    Return how many different rows were drawn, and the next `seed`.
+
+@inner
+def draw_rows(n: int, seed: int, state: ForestState) -> tuple[int, int, int]:
+    """Draw n rows for a tree, and fill `drawn` with their weights; list them in `drawn_rows`, all others in `others`.
+
+    Return how many different rows were drawn, their weight, and the next `seed`.
     """
     work = state.work
-    for i in range(n):
-        work.drawn[i, 0] = 0.0
+    drawn = work.drawn
+    drawn[:n] = 0
     for _ in range(n):
         seed = next_random(seed)
-        work.drawn[(seed * n) >> 31, 0] += 1.0
-    positives, negatives, m = 0.0, 0.0, 0
+        i = (seed * n) >> 31
+        drawn[i] += work.units[i]
+    total, m, others = 0, 0, 0
     for i in range(n):
-        if work.drawn[i, 0] > 0.0:
-            work.drawn_rows[m] = i
-            m += 1
-            work.drawn[i, 0] *= t.weights[work.place[i], k]
-            if t.Y[work.place[i], k] == 1:
-                positives += work.drawn[i, 0]
-            else:
-                negatives += work.drawn[i, 0]
-    both = positives > 0.0 and negatives > 0.0
-    for i in range(n):
-        is_positive = t.Y[work.place[i], k] == 1
-        if both:
-            work.drawn[i, 0] *= 0.5 / (positives if is_positive else negatives)
-        work.drawn[i, 1] = work.drawn[i, 0] if is_positive else 0.0
-    return m, seed
+        total += drawn[i]
+        work.drawn_rows[m] = work.others[others] = i
+        is_drawn = 1 if drawn[i] > 0 else 0
+        m += is_drawn
+        others += 1 - is_drawn
+    return m, total, seed
 
 
 @inner
-def best_gini_cut(a: int, W: float, G: float, seed: int, state: ForestState) -> tuple[int, int, int]:
+def best_gini_cut(a: int, w: int, sp: float, sn: float, seed: int, state: ForestState) -> tuple[int, int, int]:
     """Return the feature and code of the best cut of the rows of node a, IS_LEAF if there is none; the next `seed`."""
     work, p = state.work, state.work.perm.shape[0]
-    best, feature, code, tried = NO_GINI_GAIN, IS_LEAF, 0, 0
-    before = G * G / W + (W - G) * (W - G) / W
-    for q in range(p):
-        if tried >= features_tried(p):
-            break
-        seed = next_random(seed)
-        z = q + ((seed * (p - q)) >> 31)
-        j = work.perm[z]
-        work.perm[z], work.perm[q] = work.perm[q], j
-        low, high = fill_codes(a, j, state)
-        if low == high:
-            continue
-        tried += 1
-        left, positives = 0.0, 0.0
-        for c in range(low, high):
-            if work.bins[c, 0] == 0.0:
-                continue
-            left += work.bins[c, 0]
-            positives += work.bins[c, 1]
-            right = W - left
-            if right <= 0.0:
-                continue
-            others = G - positives
-            gain = (positives * positives + (left - positives) ** 2) / left
-            gain += (others * others + (right - others) ** 2) / right - before
-            if gain > SAME_GINI_GAIN * best:
-                best, feature, code = gain, j, c
+    best, feature, code, tried, q = NO_GINI_GAIN, IS_LEAF, 0, 0, 0
+    first = work.drawn_rows[work.span[a, 0]]
+    while tried < features_tried(p) and q < p:
+        end = min(p, q + features_tried(p) - tried)
+        seed = draw_features(q, end, seed, work.perm)
+        fill_codes(a, q, end, state)
+        for z in range(q, end):
+            j, bins = int(work.perm[z]), work.bins[z - q]
+            if bins[work.codes[first, j]] < w:  # not all rows have one code
+                tried += 1
+                best, found = best_code(w, sp, sn, best, bins)
+                if found >= 0:
+                    feature, code = j, found
+            bins[:] = 0
+        q = end
     return feature, code, seed
 
 
 @inner
-def fill_codes(a: int, j: int, state: ForestState) -> tuple[int, int]:
-    """Fill `bins` with the rows of node a by the codes of feature j; return the least and the largest code."""
-    work = state.work
-    codes, bins, low, high = work.codes[j], work.bins, FOREST_BINS, -1
-    for r in range(work.span[a, 0], work.span[a, 1]):
-        c = int(codes[work.drawn_rows[r]])
-        low, high = min(low, c), max(high, c)
-    if low == high:
-        return low, high
-    bins[low : high + 1] = 0.0
-    for r in range(work.span[a, 0], work.span[a, 1]):
-        i = work.drawn_rows[r]
-        c = int(codes[i])
-        bins[c, 0] += work.drawn[i, 0]
-        bins[c, 1] += work.drawn[i, 1]
-    return low, high
+def draw_features(start: int, end: int, seed: int, perm: PlaceArray) -> int:
+    """Fill perm[start:end] with features drawn from perm[start:]; return the next `seed`."""
+    p = perm.shape[0]
+    for q in range(start, end):
+        seed = next_random(seed)
+        z = q + ((seed * (p - q)) >> 31)
+        perm[z], perm[q] = perm[q], perm[z]
+    return seed
 
 
 @inner
-def part_rows(a: int, feature: int, code: int, state: ForestState) -> int:
-    """Put the rows of node a up to `code` of `feature` in front; return the place behind the last of them."""
+def fill_codes(a: int, start: int, end: int, state: ForestState) -> None:
+    """Add the rows of node a to `bins` by the codes of the features perm[start:end]."""
     work = state.work
-    start, end = work.span[a, 0], work.span[a, 1]
-    middle, behind = start, 0
-    for r in range(start, end):
+    features, bins = work.perm[start:end], work.bins
+    for r in range(work.span[a, 0], work.span[a, 1]):
         i = work.drawn_rows[r]
-        if work.codes[feature, i] <= code:
-            work.drawn_rows[middle] = i
-            middle += 1
-        else:
-            work.node[behind] = i
-            behind += 1
-    for r in range(behind):
-        work.drawn_rows[middle + r] = work.node[r]
+        w, codes = work.drawn[i], work.codes[i]
+        for q in range(end - start):
+            bins[q, codes[features[q]]] += w
+
+
+@inner
+def best_code(w: int, sp: float, sn: float, best: float, bins: IntArray) -> tuple[float, int]:
+    """Return the largest gain of a cut behind a code of `bins`, and this code; `best` and -1 if none gains more.
+
+    Cuts are tried in front of positives and behind them: between negatives the gain is convex.
+    """
+    before = purity(w, sp, sn)
+    code, left, tried = -1, 0, 0
+    for block in range((FOREST_BINS + 1) // 8):
+        some = 0
+        for c in range(8):
+            some += bins[8 * block + c]
+        if some < ONE_POSITIVE:
+            left += some
+            continue
+        for c in range(8 * block, 8 * block + 8):
+            here = bins[c]
+            if here >= ONE_POSITIVE:
+                if left > tried:
+                    gain = purity(left, sp, sn) + purity(w - left, sp, sn) - before
+                    if gain > SAME_GINI_GAIN * best:
+                        best, code = gain, c - 1
+                tried = left + here
+                if tried < w:
+                    gain = purity(tried, sp, sn) + purity(w - tried, sp, sn) - before
+                    if gain > SAME_GINI_GAIN * best:
+                        best, code = gain, c
+            left += here
+    while code >= 0 and bins[code] == 0:
+        code -= 1
+    return best, code
+
+
+@inner
+def purity(w: int, sp: float, sn: float) -> float:
+    """Return (P^2 + N^2) / (P + N) for the weights w of P positives and N negatives."""
+    positives, negatives = (w >> HIGH_BITS) * sp, (w & (ONE_POSITIVE - 1)) * sn
+    return float((positives * positives + negatives * negatives) / (positives + negatives))
+
+
+@inner
+def part_rows(
+    rows: PlaceArray, start: int, end: int, feature: int, code: int, codes: CodeArray, behind: PlaceArray
+) -> int:
+    """Put those of rows[start:end] in front whose code of `feature` is at most `code`; return the place behind them.
+
+    `behind` is scratch.
+    """
+    middle = start
+    for r in range(start, end):
+        i = rows[r]
+        rows[middle] = behind[r - middle] = i
+        middle += 1 if codes[i, feature] <= code else 0
+    for r in range(middle, end):
+        rows[r] = behind[r - middle]
     return int(middle)
 
 
 @inner
-def grow_tree(k: int, tree: int, m: int, seed: int, state: ForestState) -> int:
-    """Grow one `tree` of label k on the m rows that it has drawn; return the next `seed`."""
+def part_node(a: int, used: int, feature: int, code: int, state: ForestState) -> None:
+    """Part the rows of node a, drawn ones and others, at `code` of `feature`, into the nodes `used` and `used` + 1."""
+    work, span = state.work, state.work.span
+    for side, rows in ((0, work.drawn_rows), (2, work.others)):
+        start, end = span[a, side], span[a, side + 1]
+        middle = part_rows(rows, start, end, feature, code, work.codes, work.node)
+        span[used, side], span[used, side + 1] = start, middle
+        span[used + 1, side], span[used + 1, side + 1] = middle, end
+
+
+@inner
+def grow_tree(k: int, tree: int, n: int, seed: int, state: ForestState) -> int:
+    """Grow one `tree` of label k on draws of n rows, and add its votes on the others; return the next `seed`."""
     work, arrays = state.work, state.arrays
     feature, child, edge = arrays.feature[k, tree], arrays.child[k, tree], arrays.edge[k, tree]
     feature[:], edge[:] = IS_LEAF, 0.0
-    work.span[0, 0], work.span[0, 1] = 0, m
+    m, total, seed = draw_rows(n, seed, state)
+    sp, sn = 0.5 / max(1, total >> HIGH_BITS), 0.5 / max(1, total & (ONE_POSITIVE - 1))
+    work.span[0] = 0
+    work.span[0, 1], work.span[0, 3] = m, n - m
     used, a = 1, 0
     while a < used:
-        W, G = 0.0, 0.0
+        w = 0
         for r in range(work.span[a, 0], work.span[a, 1]):
-            i = work.drawn_rows[r]
-            W += work.drawn[i, 0]
-            G += work.drawn[i, 1]
-        edge[a] = G / W if W > 0.0 else 0.5
-        if NO_GINI_GAIN < G < W - NO_GINI_GAIN and used + 2 <= FOREST_PLACES:
-            j, code, seed = best_gini_cut(a, W, G, seed, state)
+            w += work.drawn[work.drawn_rows[r]]
+        if w >= ONE_POSITIVE and w & (ONE_POSITIVE - 1) > 0 and used + 2 <= FOREST_PLACES:
+            j, code, seed = best_gini_cut(a, w, sp, sn, seed, state)
             if j >= 0:
-                middle = part_rows(a, j, code, state)
+                part_node(a, used, j, code, state)
                 feature[a], child[a], edge[a] = j, used, upper_edge(j, code, state)
-                work.span[used, 0], work.span[used, 1] = work.span[a, 0], middle
-                work.span[used + 1, 0], work.span[used + 1, 1] = middle, work.span[a, 1]
                 used += 2
+        if feature[a] == IS_LEAF:
+            positives, negatives = (w >> HIGH_BITS) * sp, (w & (ONE_POSITIVE - 1)) * sn
+            edge[a] = positives / (positives + negatives)
+            for r in range(work.span[a, 2], work.span[a, 3]):
+                work.votes[work.others[r], 0] += edge[a]
+                work.votes[work.others[r], 1] += 1.0
         a += 1
     return seed
 
@@ -261,19 +317,15 @@ def share_of_positives(k: int, n: int, t: ThresholdArrays, state: ForestState) -
 @inner
 def fit_forest(k: int, n: int, alone: int, t: ThresholdArrays, state: ForestState) -> None:
     """Fit the trees of label k to the n rows in `place`, and their calibration to all but the first `alone`."""
-    work, votes = state.work, state.work.votes
-    votes[:n] = 0.0
+    work = state.work
+    work.votes[:n] = 0.0
     for j in range(work.perm.shape[0]):
         work.perm[j] = j
     code_rows(n, t, state)
+    fill_units(k, n, t, state)
     seed = next_random(7919 * k + n)
     for tree in range(TREES):
-        m, seed = draw_rows(k, n, seed, t, state)
-        seed = grow_tree(k, tree, m, seed, state)
-        for i in range(n):
-            if work.drawn[i, 0] == 0.0:
-                votes[i, 0] += vote(k, tree, t.X[work.place[i]], state.arrays)
-                votes[i, 1] += 1.0
+        seed = grow_tree(k, tree, n, seed, state)
     calibrate(k, n, alone, t, state)
 
 
