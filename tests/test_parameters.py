@@ -30,7 +30,8 @@ def written(value):
 def type_of(allowed):
     """The type as class docstrings write it."""
     if isinstance(allowed, Choice):
-        return "bool" if True in allowed.values else "{" + ", ".join(map(written, allowed.values)) + "}"
+        words = [written(value) for value in allowed.values if not isinstance(value, bool)]
+        return " or ".join(["bool", *words]) if True in allowed.values else "{" + ", ".join(words) + "}"
     if isinstance(allowed, Weights):
         return 'dict, "balanced" or None'
     kinds = ["int" if allowed.whole else "float", *map(written, allowed.words)]

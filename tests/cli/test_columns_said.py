@@ -34,6 +34,19 @@ def test_a_0_1_feature_that_looks_like_a_label_is_named(command, machines, tmp_p
     assert "only 0 and 1" not in command("convert", machines, tmp_path / "n.npz", "--labels", "leak,rare", *options).err
 
 
+def test_counters_and_elapsed_time_are_named_with_the_way_to_use_them(command, tmp_path):
+    rows = [(f"2026-01-{1 + row // 24:02} {row % 24:02}:00", row // 2, row % 7, row % 2) for row in range(120)]
+    lines = ["time,total,heat,leak", *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "plant.csv").write_text("\n".join(lines) + "\n")
+    told = command("convert", tmp_path / "plant.csv", tmp_path / "m.npz", "--labels", "leak", "--time", "time")
+    assert (
+        "features that only rise or only fall row by row: time_days, total; threshold rules leave them out, "
+        "--set threshold_rules=counters splits on them, too" in told.err
+    )
+    dropped = ("--labels", "leak", "--drop", "time,total")
+    assert "only rise" not in command("convert", tmp_path / "plant.csv", tmp_path / "n.npz", *dropped).err
+
+
 def test_a_table_of_0_and_1_is_no_doubt(command, tmp_path):
     rng = np.random.default_rng(2)
     lines = ["a,b,c,y", *(",".join(map(str, row)) for row in rng.integers(0, 2, (30, 4)))]

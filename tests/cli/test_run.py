@@ -330,7 +330,7 @@ def test_the_report_has_threshold_rules_with_the_names_of_the_file(command, tmp_
     assert {"threshold-tree-leak.svg", "sample-path-leak.svg", "threshold-edges-leak-flow.png"} <= {
         file.name for file in out.iterdir()
     }
-    data.write_text("\n".join(["pressure,flow,machine,leak", *rows[:300]]))
+    data.write_text("\n".join(["pressure,flow,machine,leak", *rows[:150]]))
     command("run", data, "--labels", "leak", "--out", tmp_path, "--quiet", "--force")
     assert list(tmp_path.glob("thresholds-*.svg")) == []
     assert "Thresholds</h2>" not in (tmp_path / "report.html").read_text()

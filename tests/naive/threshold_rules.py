@@ -279,13 +279,19 @@ class NaiveThresholds:
         for j in due:
             self.renew(j)
         lately = [{row.x[j] for row in self.rows[-51:] if not np.isnan(row.x[j])} for j in range(self.p)]
-        one_bin = [j for j in range(self.p) if len(self.bins[j]) == 0 and len(lately[j]) > 1]
+        one_bin = [j for j in range(self.p) if len(self.bins[j]) == 0 and len(lately[j]) > 1 and not self.is_counter(j)]
         for j in one_bin[: left - len(due)] if n >= 100 else []:
             self.renew(j)
 
     def renew(self, j: int) -> None:
         """Bins of one feature by the rows in the main ring."""
-        self.bins[j] = trials.bin_edges(np.array([row.x[j] for row in self.rows[-2000:]]))
+        self.bins[j] = trials.bin_edges(np.array([] if self.is_counter(j) else [row.x[j] for row in self.rows[-2000:]]))
+
+    def is_counter(self, j: int) -> bool:
+        """Whether a feature changes at least ten times in the main ring, always upwards or always downwards."""
+        known = np.array([row.x[j] for row in self.rows[-2000:] if not np.isnan(row.x[j])])
+        steps = np.diff(known)
+        return bool(np.count_nonzero(steps) >= 10 and (np.all(steps >= 0.0) or np.all(steps <= 0.0)))
 
     def most_work(self) -> int:
         """Values that a turn may read: 400,000; if no tree is used although all saw a full ring, seldom 100,000."""

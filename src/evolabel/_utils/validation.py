@@ -130,8 +130,9 @@ class Choice:
 
     def check(self, name: str, value: object) -> None:
         """Raise ParameterError about `name` unless `value` is allowed; 1 is not True."""
-        same_kind = isinstance(value, bool | np.bool_ if isinstance(self.values[0], bool) else str)
-        if not (same_kind or value is None) or value not in self.values:
+        is_flag = isinstance(value, bool | np.bool_)
+        allowed = [each for each in self.values if isinstance(each, bool) == is_flag]
+        if not (is_flag or value is None or isinstance(value, str)) or value not in allowed:
             raise ParameterError(f"{name}={shown(value)} is unknown; use one of {', '.join(map(str, self.values))}")
 
 

@@ -29,6 +29,7 @@ from evolabel.classifier.samples import (
     usable_values,
     without_unsure,
 )
+from evolabel.classifier.silent_labels import SilentLabels
 from evolabel.classifier.state import ClassifierState
 from evolabel.classifier.targets import (
     ClassCodes,
@@ -149,9 +150,10 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     follow_drift : bool, default=True
         Whether the model follows labels that change their meaning. A fast and a linear member then answer
         beside the rules, and alarms watch the errors of each label.
-    threshold_rules : bool, default=True
-        Whether thresholds and conjunctions that separate a label are found and used. They answer for a label only
-        where they are better than the rules beyond doubt; for the first 232 rows a small tree answers beside them.
+    threshold_rules : bool or "counters", default=True
+        Whether thresholds and conjunctions that separate a label are found and used; counters: also of features that
+        only rise or only fall. They answer for a label only where they are better than the rules
+        beyond doubt; for the first 232 rows a small tree answers beside them.
     memory : {"answers", None}, default="answers"
         Whether the last answers count in answers to the rows right after them. Where labels persist, or errors repeat,
         they predict more than the features. They count in `test_then_train`, in `answer_then_train`, and where
@@ -255,7 +257,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     ridge: float | str = "press"
     temperature: float | str = "0.1p"
     follow_drift: bool = True
-    threshold_rules: bool = True
+    threshold_rules: bool | str = True
     memory: str | None = "answers"
     prune_after: int | None = None
     warm_up: int = 80
@@ -331,6 +333,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         with self._state.lock, held():  # until here an error or Ctrl-C leaves what was learned before
             self._state.replace(model, targets)
             self.__dict__ = {**fitted.__dict__, "_state": self._state}
+            self._state.silent = SilentLabels()
+        self._note_silent_labels(0)
         return self
 
     def partial_fit(
@@ -370,6 +374,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             with state.lock:
                 if self._is_quick(X, y):
                     state.model.learn_rows(Batch(X, checked_labels(y)))
+                    self._note_silent_labels(state.silent.due)
                     return self
         return self._partial_fit(X, y, classes, sample_weight, confidence)
 
@@ -377,6 +382,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     def _partial_fit(self, X: object, y: object, *others: object) -> Self:
         """`partial_fit` of anything: frames, weights, new labels, a warm-up."""
         self._state.learn(self._prepare(X, y, *others))
+        self._note_silent_labels(self._state.silent.due)
         return self
 
     def test_then_train(
@@ -413,6 +419,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
                 if self._is_quick(X, y):
                     outputs = np.zeros(y.shape)
                     state.model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
+                    self._note_silent_labels(state.silent.due)
                     return outputs
         return self._test_then_train(X, y, sample_weight, confidence)
 
@@ -422,6 +429,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         batch = self._prepare(X, y, None, *weights)
         batch = batch._replace(outputs=np.zeros((len(batch.X), self._state.targets.size)))
         self._state.learn(batch)
+        self._note_silent_labels(self._state.silent.due)
         return batch.outputs
 
     def answer_then_train(
@@ -836,6 +844,12 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         return load_classifier(cls, path, stages)
 
     # ------------------------------------------------------------------ inner workings
+
+    def _note_silent_labels(self, due: int) -> None:
+        """Warn of labels that are never predicted, if `due` rows have come."""
+        state = self._state
+        if state.model.n_seen >= due and state.model.warm_up is None:
+            state.silent.look(state.model, state.targets.names, state.decider(self.threshold))
 
     def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
         """Return what `learn` returns, after `on_event` was called with every event that it has logged."""

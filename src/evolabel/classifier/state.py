@@ -12,6 +12,7 @@ import numpy as np
 from evolabel import errors
 from evolabel._utils.rollback import put_back_on_error
 from evolabel._utils.validation import check_number, whole_number
+from evolabel.classifier.silent_labels import SilentLabels
 from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
 from evolabel.errors import ParameterError, StateError
@@ -42,6 +43,7 @@ class ClassifierState:
 
     def __init__(self) -> None:
         self.lock: Any = RLock()
+        self.silent = SilentLabels()
         _STATES.add(self)
 
     def __reduce__(self) -> Any:

@@ -101,6 +101,7 @@ def run_command(words: Sequence[str]) -> int:
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             warnings.simplefilter("always", DataWarning)
             warnings.filterwarnings("ignore", _NOTE_ON_COLUMN, DataWarning)
+            warnings.filterwarnings("ignore", "never predicted: ", DataWarning)  # `run` has a note of its own
             warnings.showwarning = _print_warning  # type: ignore[assignment]
             make_app()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:

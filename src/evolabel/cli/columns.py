@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter
 from evolabel._utils.text import counted, first_names
 from evolabel.cli.output import print_message
 from evolabel.errors import ParameterError
+from evolabel.stages.threshold_rules.loops.ring import LEAST_RISES
 from evolabel.streams import Dataset, LabelColumn
 from evolabel.streams.tabular.column_coding import ColumnCoding
 from evolabel.typing import FloatArray
@@ -79,6 +80,12 @@ def print_columns(dataset: Dataset, drop: Sequence[str]) -> None:
             f"features that are only 0 and 1, as labels are: {first_names(doubtful)}; add labels to --labels, "
             f"or leave a column out by --drop {doubtful[0]}"
         )
+    rising = [name for name, values in zip(dataset.feature_names, dataset.X.T, strict=True) if _only_rises(values)]
+    if rising:
+        print_message(
+            f"features that only rise or only fall row by row: {first_names(rising)}; threshold rules leave them out, "
+            "--set threshold_rules=counters splits on them, too"
+        )
 
 
 def coding_of(dataset: Dataset) -> ColumnCoding:
@@ -86,6 +93,12 @@ def coding_of(dataset: Dataset) -> ColumnCoding:
     binary = np.array([set(np.unique(values[~np.isnan(values)]).tolist()) <= {0.0, 1.0} for values in dataset.X.T])
     texts = text_features(dataset.names_with_kinds, binary)
     return ColumnCoding.of_features(dataset.feature_names, dataset.kinds._replace(texts=tuple(texts)))
+
+
+def _only_rises(values: FloatArray) -> bool:
+    """Return whether `values` only rise, or only fall, from row to row, and do so in at least 10 rows."""
+    steps = np.diff(values[~np.isnan(values)])
+    return bool(np.count_nonzero(steps) >= LEAST_RISES and ((steps >= 0.0).all() or (steps <= 0.0).all()))
 
 
 def _is_binary(values: FloatArray) -> bool:

@@ -52,8 +52,11 @@ class Options:
         "T of the memberships exp(-d²/2T)",
     )
     follow_drift: bool = option(True, Choice(True, False), "whether the model follows labels that change their meaning")
-    threshold_rules: bool = option(
-        True, Choice(True, False), "whether thresholds and conjunctions that separate a label are found and used"
+    threshold_rules: bool | str = option(
+        True,
+        Choice(True, False, "counters"),
+        "whether thresholds and conjunctions that separate a label are found and used; counters: also of features that "
+        "only rise or only fall",
     )
     memory: str | None = option(
         "answers",

@@ -78,10 +78,16 @@ def read_rules(
         read_linear_rule(model, feature_names, label_names, parts),
         written=read_written_rules(model, feature_names, label_names),
         threshold_rules=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
+        left_out=_left_out(model, feature_names),
         searched=trees is not None and bool(trees.arrays.clock[LEARNED] >= LONG_ENOUGH),
         parts=claims.parts_by_name,
         independent=dict(zip(label_names, independent_by_label(model), strict=True)),
     )
+
+
+def _left_out(model: Model, feature_names: list[str]) -> list[str]:
+    """Return those of the `feature_names` that threshold rules of `model` do not split on."""
+    return [] if model.trees is None else [feature_names[j] for j in np.flatnonzero(model.trees.left_out).tolist()]
 
 
 class _Claims:

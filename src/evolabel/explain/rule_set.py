@@ -62,6 +62,8 @@ class RuleSet(list[Rule]):
         Rules that people wrote, in their order.
     threshold_rules : iterable of LabelRules
         Threshold rules of the labels for which they are used.
+    left_out : iterable of str
+        Features that threshold rules do not split on, because they only rise or only fall.
     searched : bool
         Whether thresholds were looked for in enough rows to print that there are none.
     n_all : int, optional
@@ -80,6 +82,7 @@ class RuleSet(list[Rule]):
         *,
         written: Iterable[WrittenRule] = (),
         threshold_rules: Iterable[LabelRules] = (),
+        left_out: Iterable[str] = (),
         searched: bool = False,
         n_all: int | None = None,
         parts: Mapping[str, AnswerParts] | None = None,
@@ -89,6 +92,7 @@ class RuleSet(list[Rule]):
         self.regions = Regions(self, fidelity, linear, n_all=n_all)
         self.written = tuple(written)
         self.threshold_rules = tuple(threshold_rules)
+        self.left_out = tuple(left_out)
         self.searched = searched
         self.parts = dict(parts or {})
         self.independent = dict(independent or {})
@@ -120,7 +124,8 @@ class RuleSet(list[Rule]):
         if not self.regions and self.regions.fidelity is None:
             return [_NO_RULES]
         none = [NO_THRESHOLD] if self.searched and not self.threshold_rules else []
-        return [*none, other_parts(self.parts, self.regions.n_all), *persistence_lines(self.independent)]
+        others = other_parts(self.parts, self.regions.n_all)
+        return [*none, others, *persistence_lines(self.independent), *_left_out_lines(self.left_out)]
 
     @property
     def _blocks(self) -> list[str | SectionView]:
@@ -143,6 +148,7 @@ class RuleSet(list[Rule]):
             self.linear,
             written=self.written if label is None else self._written_for(label),
             threshold_rules=[each for each in self.threshold_rules if label in (None, each.label, each.rest_label)],
+            left_out=self.left_out,
             searched=self.searched,
             n_all=self.regions.n_all,
             parts=self.parts if label is None else {label: self.parts[label]} if label in self.parts else {},
@@ -192,6 +198,14 @@ def other_parts(parts: Mapping[str, AnswerParts], n_regions: int) -> str:
     return (
         f"The rest is answered by {_joined(found)}. Regions on request: clf.rules_.regions, `evolabel rules --regions`."
     )
+
+
+def _left_out_lines(names: Sequence[str]) -> list[str]:
+    """Return one line about the features with these `names`, which are not split on; none where there are none."""
+    if not names:
+        return []
+    why = "which only rise or only fall" if len(names) > 1 else "which only rises or only falls"
+    return [f'No thresholds of {some_names(names)}, {why}; threshold_rules="counters" allows them.']
 
 
 def _shares(shares: Mapping[str, float]) -> str:

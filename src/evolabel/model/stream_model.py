@@ -177,7 +177,8 @@ class StreamModel(SeenArrays):
         """Return threshold rules that have learned nothing; None where the options leave them out."""
         if not self.options.threshold_rules or self.is_first:
             return None
-        return ThresholdRules(self.n_features, self.n_labels, exclusive=self.exclusive)
+        counters = self.options.threshold_rules == "counters"
+        return ThresholdRules(self.n_features, self.n_labels, exclusive=self.exclusive, counters=counters)
 
     def new_first_tree(self) -> FirstTree | None:
         """Return a first tree that has learned nothing; None where the options leave it out."""

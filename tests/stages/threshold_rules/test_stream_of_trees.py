@@ -58,6 +58,17 @@ def test_a_stream_is_learned_as_by_the_twin(seed, p, K, exclusive, n):
     both(*stream(seed, n, p, K, exclusive=exclusive), exclusive=exclusive)
 
 
+@settings(max_examples=6)
+@given(SEEDS, st.sampled_from([1.0, -0.5]), st.integers(0, 300))
+def test_counters_are_left_out_as_by_the_twin(seed, step, falls_at):
+    batch, F = stream(seed, 400, 3, 1)
+    counter = step * np.arange(400.0)
+    counter[falls_at] = counter[falls_at - 1] if falls_at < 150 else 3.0 * step  # now and then it is no counter
+    batch.X[:, 1] = np.where(np.isnan(batch.X[:, 1]), np.nan, counter)
+    refiner, twin = both(batch._replace(X=batch.X), F)
+    assert refiner.left_out.tolist() == [len(bins) == 0 and twin.is_counter(j) for j, bins in enumerate(twin.bins)]
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("K", "options"),

@@ -183,7 +183,8 @@ class Thresholds(NamedTuple):
     """The state of the threshold rules, scratch arrays, and numbers that follow from the labels.
 
     `exclusive`: the labels are classes, of which one is true. `first`: the first label with a tree; 1 for two classes,
-    which share the tree of the second. `gate_error`: standard errors by which a tree must be better.
+    which share the tree of the second. `gate_error`: standard errors by which a tree must be better. `counters`:
+    features that only rise or only fall are split on.
     """
 
     arrays: ThresholdArrays
@@ -191,6 +192,7 @@ class Thresholds(NamedTuple):
     exclusive: bool
     first: int
     gate_error: float
+    counters: bool
 
 
 def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
@@ -198,8 +200,8 @@ def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
     return THRESHOLD_ARRAYS.allocate(stream_sizes(n_features, n_labels, place=MAIN_ROWS + RARE_ROWS))
 
 
-def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
-    """Return `arrays` with scratch arrays, as loops take them; `exclusive`: the labels are classes."""
+def with_workspace(arrays: ThresholdArrays, exclusive: bool, *, counters: bool = False) -> Thresholds:
+    """Return `arrays` with scratch arrays, as loops take them; `exclusive` and `counters` as in `Thresholds`."""
     R, p = arrays.X.shape
     K = len(arrays.feature)
     numbers, whole = np.zeros(R), np.zeros(R, np.int64)
@@ -225,7 +227,7 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool) -> Thresholds:
         shares=np.zeros(NODES),
         out=np.zeros(K),
     )
-    return Thresholds(arrays, work, exclusive, int(exclusive and K == 2), doubt_errors(K, exclusive))
+    return Thresholds(arrays, work, exclusive, int(exclusive and K == 2), doubt_errors(K, exclusive), counters)
 
 
 def doubt_errors(n_labels: int, exclusive: bool) -> float:

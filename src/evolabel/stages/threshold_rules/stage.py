@@ -18,7 +18,7 @@ from evolabel.core.rows import Batch, Rows, check_batch, check_rows
 from evolabel.core.schema import stream_sizes
 from evolabel.core.stage import Answering
 from evolabel.core.stored_checks import Expected, check_arrays, flags, require, whole
-from evolabel.engine.compile import direct
+from evolabel.engine.compile import direct, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.file_checks import check_positives
 from evolabel.stages.drift.loops.alarm import IS_RAISED, RAISED_AT, excuse
@@ -59,7 +59,7 @@ from evolabel.stages.threshold_rules.arrays import (
 from evolabel.stages.threshold_rules.life import log_gone, log_turn
 from evolabel.stages.threshold_rules.loops.answer import refine_rows
 from evolabel.stages.threshold_rules.loops.learn import EVERY, learn_refined
-from evolabel.stages.threshold_rules.loops.ring import derive_codes
+from evolabel.stages.threshold_rules.loops.ring import derive_codes, only_rises
 from evolabel.stages.threshold_rules.loops.turn import refit_edges, take_turn
 from evolabel.stages.threshold_rules.merging import merged_trees
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
@@ -68,6 +68,7 @@ _NO_ROW = np.zeros((3, 0))  # scratch of one row, before there is one
 
 _refine_rows, _learn_refined, _take_turn = direct(refine_rows), direct(learn_refined), direct(take_turn)
 _derive_codes, _refit_edges = direct(derive_codes), direct(refit_edges)
+_only_rises = interpreted(only_rises)
 
 
 class ThresholdRules(Answering):
@@ -79,6 +80,8 @@ class ThresholdRules(Answering):
         Widths of rows and of their labels.
     exclusive : bool
         Whether the labels are classes, of which one is true.
+    counters : bool
+        Whether features that only rise or only fall are split on.
 
     Attributes
     ----------
@@ -89,9 +92,10 @@ class ThresholdRules(Answering):
     name = "threshold_rules"
     schema = THRESHOLD_ARRAYS
 
-    def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> None:
+    def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False, counters: bool = False) -> None:
         self.arrays = allocate_thresholds(n_features, n_labels)
         self.exclusive = exclusive
+        self.counters = counters
         self._kept: tuple[ThresholdArrays, Thresholds, Any] | None = None
         self._row = _NO_ROW
 
@@ -110,11 +114,18 @@ class ThresholdRules(Answering):
         """Whether the tree of each label has shown a drift that is not over yet."""
         return np.asarray(self.arrays.episode >= 0)
 
+    @property
+    def left_out(self) -> BoolArray:
+        """Which features are not split on, (n_features,), because they only rise or only fall."""
+        t = self.arrays
+        p = range(t.X.shape[1])
+        return np.array([not self.counters and np.isinf(t.bins[j, 0]) and _only_rises(j, t) for j in p], bool)
+
     def _packed(self) -> tuple[ThresholdArrays, Thresholds, Any]:
         """Return the arrays, the state with scratch arrays, and that packed; made again when arrays were replaced."""
         kept = self._kept
         if kept is None or kept[0] is not self.arrays:
-            state = with_workspace(self.arrays, self.exclusive)
+            state = with_workspace(self.arrays, self.exclusive, counters=self.counters)
             kept = self._kept = self.arrays, state, pack(state)
             self._row = np.empty((3, len(self.arrays.feature)))
         return kept

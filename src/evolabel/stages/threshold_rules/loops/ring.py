@@ -68,6 +68,7 @@ USED_SHARE = 0.1  # labels of a smaller share use it
 FIRST_ROWS = 200  # rows in which every label counts as rare: its share is not known yet
 HALVINGS = 5  # of `N_BINS` until one bin is left
 LATELY = 51  # rows since a turn began, and the one before
+LEAST_RISES = 10  # of a feature that only rises, among the rows of the ring, to be taken for a counter
 VALUES_PER_TURN = 20_000  # values of the ring whose bins are renewed in one turn, at least four features
 
 
@@ -212,12 +213,36 @@ def fill_coarse(used: int, coarse: CodeArray) -> None:
 
 
 @inner
+def only_rises(j: int, t: ThresholdArrays) -> bool:
+    """Return whether feature j only rises, or only falls, over the rows in the main ring of `t`, often enough."""
+    rises, falls, last = 0, 0, np.nan
+    for i in range(max(0, t.clock[MAIN] - MAIN_ROWS), t.clock[MAIN]):
+        x = t.X[i % MAIN_ROWS, j]
+        if not np.isnan(x):
+            rises += 1 if x > last else 0
+            falls += 1 if x < last else 0
+            last = x
+        if rises > 0 and falls > 0:
+            return False
+    return rises + falls >= LEAST_RISES
+
+
+@inner
+def is_left_out(j: int, thresholds: Thresholds) -> bool:
+    """Return whether feature j of `thresholds` is not split on, because it only rises or only falls."""
+    return not thresholds.counters and only_rises(j, thresholds.arrays)
+
+
+@inner
 def renew_bins(j: int, thresholds: Thresholds) -> None:
-    """Make the bins of feature j of `thresholds` from the rows in the ring, and code them anew."""
+    """Make the bins of feature j of `thresholds` from the rows in the ring, and code them anew.
+
+    A feature that is left out has one bin, so that no step in it can be tried.
+    """
     t, work = thresholds.arrays, thresholds.work
-    n = 0
+    n, left_out = 0, is_left_out(j, thresholds)
     for i in range(MAIN_ROWS):
-        if t.rows[i] >= 0 and not np.isnan(t.X[i, j]):
+        if not left_out and t.rows[i] >= 0 and not np.isnan(t.X[i, j]):
             work.losses[n], work.order[1, n] = t.X[i, j], t.codes[i, j]
             n += 1
     sort_by_bins(n, work.losses, work.order, work.counts)
@@ -259,7 +284,7 @@ def renew_some_bins(thresholds: Thresholds) -> None:
     if clock[LEARNED] < FIRST_TRIAL:
         return
     for j in range(p):
-        if left > 0 and np.isinf(t.bins[j, 0]) and has_varied(j, t):
+        if left > 0 and np.isinf(t.bins[j, 0]) and has_varied(j, t) and not is_left_out(j, thresholds):
             renew_bins(j, thresholds)
             left -= 1
 

@@ -1,0 +1,47 @@
+"""A warning of labels that occur and are never predicted, once for each label."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evolabel._utils.notes import note
+from evolabel._utils.text import first_names
+from evolabel.model.stream_model import StreamModel
+from evolabel.typing import BoolArray, FloatArray
+
+FIRST_CHECK = 500  # rows of a stream; further checks follow after twice as many each
+ENOUGH_POSITIVES = 20  # of a label among the recent rows that are kept
+ADVICE = 'optimise="macro_f1" predicts rare labels, too, or class_weight with the cost of a miss in false alarms'
+
+
+class SilentLabels:
+    """Labels of which a warning was given, and the row of the stream at which they are looked for again."""
+
+    def __init__(self) -> None:
+        self.due = FIRST_CHECK
+        self.named: set[object] = set()
+
+    def look(self, model: StreamModel, names: list[str], decide: Callable[[FloatArray], BoolArray]) -> None:
+        """Warn of labels of `model`, called `names`, that no recent row is predicted to have although many have them.
+
+        `decide` returns the labels that are on by outputs. Where decisions weigh labels, or no rows are kept, nothing
+        is looked for.
+        """
+        self.due = max(FIRST_CHECK, 2 * model.n_seen)
+        options = model.options
+        if options.optimise != "accuracy" or options.class_weight is not None or model.trees is None:
+            return
+        from evolabel.explain.answer_parts import recent_rows, recent_shares
+
+        shares, n = recent_shares(model)
+        positives = np.rint(np.nan_to_num(shares) * n)
+        found = np.flatnonzero(positives >= ENOUGH_POSITIVES)
+        if not len(found):
+            return
+        rows = np.ascontiguousarray(model.sensors.as_read(recent_rows(model)))
+        on = np.asarray(decide(model.outputs(rows)).any(axis=0))
+        silent = [k for k in found.tolist() if not on[k] and names[k] not in self.named]
+        self.named.update(names[k] for k in silent)
+        if silent:
+            counts = [f"{names[k]} ({positives[k]:.0f} of the last {n:,} samples have it)" for k in silent]
+            note(f"never predicted: {first_names(counts, 5)}; {ADVICE}")

@@ -1,0 +1,84 @@
+"""A label that occurs and is never predicted is warned of once, with its positives and what to do."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.errors import DataWarning
+
+pytestmark = pytest.mark.compiled
+
+N = 1200
+
+
+def plant(n=N):
+    """A common label with a limit, and a rare one in a quarter of the rows with much vibration."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 3))
+    seal = (X[:, 1] > 0.6) & (rng.random(n) < 0.14)
+    return X, np.column_stack([X[:, 0] > 0.5, seal]).astype(float)
+
+
+def warned(learn):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", DataWarning)
+        learn()
+    return [(str(each.message), each.filename) for each in found if "never predicted" in str(each.message)]
+
+
+def rows_of(learn_some):
+    def learn():
+        for start in range(0, N, 100):
+            learn_some(slice(start, start + 100))
+
+    return learn
+
+
+def test_it_is_given_once_with_the_positives_and_what_to_do():
+    X, Y = plant()
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:80], Y[:80])
+    ((text, file),) = warned(rows_of(lambda rows: clf.partial_fit(X[rows], Y[rows])))
+    assert file == __file__
+    positives = int(text.split("(")[1].split(" ")[0])
+    assert text.startswith(f"never predicted: label1 ({positives} of the last ")
+    assert positives >= 20
+    assert 'optimise="macro_f1" predicts rare labels, too, or class_weight' in text
+    assert "label0" not in text
+
+
+@pytest.mark.parametrize("method", ["fit", "test_then_train", "partial_fit"])
+def test_every_way_to_learn_warns(method):
+    X, Y = plant()
+    clf = EvolvingFuzzyClassifier()
+    assert len(warned(lambda: getattr(clf, method)(X, Y))) == 1
+    assert warned(lambda: clf.partial_fit(X[:1], Y[:1])) == []
+    if method == "fit":
+        assert len(warned(lambda: clf.fit(X, Y))) == 1  # another model
+
+
+def test_row_by_row_warns_as_well():
+    X, Y = plant(700)
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:80], Y[:80])
+    found = warned(lambda: [clf.partial_fit(X[i : i + 1], Y[i : i + 1]) for i in range(80, 700)])
+    assert len(found) <= 1
+    assert len(found) == (Y[:500, 1].sum() >= 20)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"optimise": "macro_f1"}, {"class_weight": {"label1": 15}}, {"optimise": "balanced"}]
+)
+def test_decisions_that_weigh_labels_are_not_warned_of(parameters):
+    X, Y = plant()
+    clf = EvolvingFuzzyClassifier(**parameters)
+    assert warned(lambda: clf.fit(X, Y)) == []
+    assert clf.predict(X)[:, 1].any()
+
+
+def test_a_warning_changes_nothing():
+    X, Y = plant()
+    warnings.simplefilter("ignore", DataWarning)
+    clf = EvolvingFuzzyClassifier().fit(X[:600], Y[:600])
+    other = EvolvingFuzzyClassifier(optimise="macro_f1").fit(X[:600], Y[:600])
+    np.testing.assert_array_equal(clf.decision_function(X[600:]), other.decision_function(X[600:]))
