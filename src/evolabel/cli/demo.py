@@ -18,27 +18,27 @@ from evolabel.cli.ready import compile_kernels
 from evolabel.demo.learning import Learned, found_rules, learn_plant
 from evolabel.demo.rivals import MOST_SECONDS, RIVALS, measured, read_standing
 from evolabel.demo.standing import SAMPLES, SCORED_FROM, Standing, standing
-from evolabel.streams import Dataset, PlantStream
+from evolabel.streams import Dataset, PlantStream, write_dataset
 from evolabel.streams.synthetic.plant import plant_changes, truths
 
-_FILES = ("report.html", "model.safetensors")
+_FILES = ("report.html", "model.safetensors", "plant.npz")
 
 
 def demo(*, out: Path = Path("demo"), force: Force = False, json: bool = False, quiet: bool = False) -> None:
     """Learn a plant with known faults beside other learners, and write a page of what was found.
 
     Three pumps with four sensors have three faults, one of them rare. A limit falls at row 1,200, and from row
-    1,800 on a  gauge reads too high. The page has the rules that were found beside the conditions that made the
-    faults, what changed  and when it was reported, one explained alarm, and scores with their ranges. The rivals,
-    river's adaptive random  forest and logistic regression and boosted trees that are refitted, run in a second
-    process; a rival that takes  more than 20 seconds has the scores of an earlier run, and the page states so.
+    1,800 on a gauge reads too high. The page has the rules that were found beside the conditions that made the
+    faults, what changed and when it was reported, one explained alarm, and scores with their ranges. The rivals,
+    river's adaptive random forest and logistic regression and boosted trees that are refitted, run in a second
+    process; a rival that takes more than 20 seconds has the scores of an earlier run, and the page states so.
 
     Example: `evolabel demo --out demo`
 
     Parameters
     ----------
     out
-        Folder for the page and the model.
+        Folder for the page, the model and the rows.
     force
         Replace the page of an earlier run.
     json
@@ -61,6 +61,7 @@ def demo(*, out: Path = Path("demo"), force: Force = False, json: bool = False, 
 
     page = write_demo_page(rows, learned, standings, out)
     learned.classifier.save(out / _FILES[1])
+    write_dataset(rows, out / _FILES[2])
     if json:
         print_json(_document(learned, standings))
     else:

@@ -5,7 +5,8 @@ through events in the `EventLog`; the forest of answered rows reads the ring of 
 `model.pipeline` has the stages in their order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -15,9 +16,22 @@ from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, places_of
 from evolabel.errors import DataError
-from evolabel.typing import FloatArray, IntArray
+from evolabel.typing import AnyArray, FloatArray, IntArray
 
 MANY = 1 << 40  # rows that a stage learns at once if no turn of maintenance is due
+
+
+@contextmanager
+def _locked(arrays: Iterable[AnyArray]) -> Iterator[None]:
+    """Make `arrays` read-only in the `with` block, but for those that could not be made writeable again."""
+    locked = [array for array in arrays if array.flags.writeable and array.flags.owndata]
+    try:
+        for array in locked:
+            array.setflags(write=False)
+        yield
+    finally:
+        for array in locked:
+            array.setflags(write=True)
 
 
 class StagePart(NamedTuple):
@@ -169,8 +183,10 @@ class OwnStage(Answering):
         for i, row in enumerate(rows.each()):
             method = "answer"
             try:
-                self.answer(row)
+                with _locked(self.arrays):
+                    self.answer(row)
                 rows.outputs[i] = checked_outputs(row.outputs, (1, rows.outputs.shape[1]))[0]
+                row.outputs.setflags(write=False)
                 method = "learn_row"
                 if not len(row.weights) or row.weights[0] > 0.0:
                     self.learn_row(row, None if log is None else log.at(row.n_seen))

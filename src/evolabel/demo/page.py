@@ -30,8 +30,7 @@ def write_demo_page(rows: Dataset, learned: Learned, standings: Sequence[Standin
         shares=dict(zip(rows.label_names, rows.Y.mean(axis=0).tolist(), strict=True)),
         truths=truths(),
         found=found,
-        changes=plant_changes(),
-        shifts=learned.shifts,
+        story=_story(learned),
         timeline=as_svg(figure_of(timeline)),
         alarm=learned.alarm,
         faults=[name for name, on in zip(rows.label_names, rows.Y[learned.alarm], strict=True) if on],
@@ -45,3 +44,10 @@ def write_demo_page(rows: Dataset, learned: Learned, standings: Sequence[Standin
     page = folder / "report.html"
     write_atomically(page, visible(str(text)).encode())
     return page
+
+
+def _story(learned: Learned) -> list[tuple[int, str, str]]:
+    """Return what happened in the order of time: the row, what changed in the plant, and what was reported."""
+    changed = [(row, what, "") for row, what in plant_changes().items()]
+    reported = [(event.sample, "", str(event).partition(": ")[2]) for event in learned.shifts]
+    return sorted([*changed, *reported], key=lambda line: line[0])

@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ from evolabel.typing import FloatArray
 
 MEASURED = Path(__file__).with_name("measured.json")
 MOST_SECONDS = 20.0
-FOREST, BOOSTING, LOGISTIC = "adaptive random forest (river)", "boosted trees, refitted", "logistic regression (river)"
-_WINDOW, _REFITTED_EVERY = 1000, 200  # rows, of boosting
+FOREST, LOGISTIC = "adaptive random forest (river)", "logistic regression (river)"
+RECENT_ROWS, ALL_ROWS = "boosted trees, refitted to the last 1,000 rows", "boosted trees, refitted to all rows"
+_WINDOW, _REFITTED_EVERY = 1000, 200  # rows
 _STEP = 50  # rows between two looks at the clock
 
 
@@ -41,12 +43,12 @@ def stepwise(learner: Any) -> Callable[[Dataset], Iterator[FloatArray]]:
     return outputs
 
 
-def boosted(rows: Dataset) -> Iterator[FloatArray]:
-    """Yield the outputs of boosted trees that are fitted anew to the last rows of `rows`, one model per label."""
+def boosted(rows: Dataset, window: int = _WINDOW) -> Iterator[FloatArray]:
+    """Yield the outputs of boosted trees that are fitted anew to the last `window` of `rows`, one model per label."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     for at in range(SCORED_FROM, len(rows), _REFITTED_EVERY):
-        known, asked = slice(max(0, at - _WINDOW), at), slice(at, at + _REFITTED_EVERY)
+        known, asked = slice(max(0, at - window), at), slice(at, at + _REFITTED_EVERY)
         columns = []
         for y in rows.Y[known].T:
             if len(np.unique(y)) > 1:
@@ -65,7 +67,8 @@ def forest() -> RiverLearner:
 
 RIVALS: dict[str, Callable[[], Callable[[Dataset], Iterator[FloatArray]]]] = {
     LOGISTIC: lambda: stepwise(RiverLearner(river_model("per_output", "logistic"))),
-    BOOSTING: lambda: boosted,
+    RECENT_ROWS: lambda: boosted,
+    ALL_ROWS: lambda: partial(boosted, window=SAMPLES),
     FOREST: lambda: stepwise(forest()),
 }
 """By name, what makes the function that yields outputs; the slowest comes last."""

@@ -496,6 +496,29 @@ def test_arrays_of_a_stage_cannot_be_written_while_it_answers():
         fitted(Counting(), follow_drift=False).decision_function(X[:1])
 
 
+def test_arrays_of_a_stage_cannot_be_written_while_it_answers_in_training():
+    class Counting(MeanError):
+        def answer(self, rows):
+            super().answer(rows)
+            self.arrays.last[:] += 1.0
+
+    with pytest.raises(StageError, match=r"stage .mean_error.: answer .*raised ValueError: .*read-only"):
+        fitted(Counting())
+
+
+def test_outputs_cannot_be_written_while_a_row_is_learned():
+    class Shifting(MeanError):
+        def learn_row(self, row, log):
+            super().learn_row(row, log)
+            row.outputs[:] = 5.0
+
+    clf = fitted(MeanError())
+    before = state(clf)
+    with pytest.raises(StageError, match=r"stage .mean_error.: learn_row .*raised ValueError: .*read-only"):
+        fitted(Shifting())
+    assert_same_state(state(clf), before)
+
+
 def test_a_fault_while_answering_is_named():
     clf = fitted(Faulty(failing, N, "answer"))
     for call in (clf.predict, clf.predict_proba, clf.decision_function, clf.explain):
