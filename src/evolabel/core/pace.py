@@ -51,7 +51,7 @@ CHANGE_DOUBT = 2.0  # standard errors of the changes
 RANDOM_RATE = 0.75  # of 2,000 streams of 10,000 answers at random 0 or 1 have a row below it, at shares of .5 to .005
 EPISODES_BELOW = 0.15  # share of a label below which its positives are counted in episodes
 EPISODE_GAP = 10.0  # answers; plants of seeds 36, 38, 40, 41, whose faults last 15 rows: 5 to 15 are equally good
-EPISODE_RATE = 0.5  # of 300 streams of 10,000 answers at random, none has a row below it, at shares of .14 to .005
+EPISODE_RATE = 0.5  # of 300 streams of 10,000 answers at random, none has a row below it, at shares of .15 to .005
 PACE, PACE_POWER = 7.0, 1.3
 TINY_SPREAD = 1e-9  # added to p (1 - p), so that a label that never changed has some weight in a row
 
