@@ -10,7 +10,7 @@ from shared import result_files
 from evolabel.words.markup import table
 
 GROUPS = {"nine": NINE, "plain": PLAIN, "more": MORE, "sensors": SENSORS}
-KINDS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
+KINDS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved", "correction dropped")
 SPANS = ("before", "200-500", "500-1000", "500-1500", "2000-3000")
 FORMS = {"on": "follows", "off": "does not"}
 

@@ -3,6 +3,7 @@
 All numbers of the study are written out, and every member is an object with named numbers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import exp, log, sqrt
 
@@ -115,6 +116,7 @@ class NaiveSensor:
     new: list[float] = field(default_factory=list)
     corrected_at: int = 0
     phase: str = "watched"
+    begins: Callable[[], bool] = lambda: True  # whether it may be tried now
 
     @property
     def suspect(self) -> bool:
@@ -130,7 +132,7 @@ class NaiveSensor:
         means, variances = zip(*self.usual, strict=True)
         apart = not min(means) - 0.5 <= self.mean <= max(means) + 0.5
         widths = min(variances) / 2.5 <= self.variance <= 2.5 * max(*variances, 0.01)
-        return self.phase != "watched" or apart or not widths
+        return self.phase in ("collecting", "on trial") or apart or not widths
 
     def learn_calm(self, x: float) -> None:
         """Mean and variance of the raw reading over 2,000 rows; from 30 rows on, cut at 8 deviations."""
@@ -149,15 +151,14 @@ class NaiveSensor:
         self.mean += e / 50.0
         self.variance = 0.98 * (self.variance + e**2 / 50.0)
         begins = False
-        if self.phase != "watched":
+        if self.phase in ("collecting", "on trial"):
             self.places.append((self.mean, self.variance))
             begins = self.collect(x)
         elif self.suspect:
             self.phase, self.new, self.places = "collecting", [], [(self.mean, self.variance)]
+            self.new_a, self.new_b = self.a, self.b
         elif self.calm_rows < 30 or abs(self.mean - self.usual_mean) <= 0.5:
             self.learn_calm(x)
-        if self.phase != "on trial":
-            self.new_a, self.new_b = self.a, self.b
         return begins
 
     def collect(self, x: float) -> bool:
@@ -173,6 +174,8 @@ class NaiveSensor:
             self.new = []
             self.phase = self.phase if self.suspect else "watched"
             return False
+        if begins and not self.begins():
+            return False
         factor = sqrt(self.calm_variance / np.var(self.new))
         factor = 1.0 if abs(log(factor)) < 0.35 else factor
         self.new_a = self.a + self.b * (self.calm_mean - factor * float(np.mean(self.new)))
@@ -182,9 +185,10 @@ class NaiveSensor:
     def judged(self, better: bool, now: int) -> tuple[float, float]:
         """End of a trial; return the means before and after."""
         before, after = self.calm_mean, float(np.mean(self.new))
-        self.phase = "watched"
+        self.phase = "reviewed" if better else "watched"
         if better:
-            self.a, self.b, self.corrected_at = self.new_a, self.new_b, now
+            self.corrected_at = now
+            self.a, self.b, self.new_a, self.new_b = self.new_a, self.new_b, self.a, self.b
             self.mean, self.variance = self.usual_mean, self.usual_variance
         else:
             self.usual_mean, self.usual_variance = self.mean, self.variance
@@ -194,13 +198,27 @@ class NaiveSensor:
         self.calm_rows = min(self.calm_rows, 500.0)
         return before, after
 
+    def dropped(self, now: int) -> None:
+        """The view from before the correction is used again; where it read while suspect is usual."""
+        self.a, self.b, self.corrected_at = self.new_a, self.new_b, now
+        means, variances = zip(*self.places, strict=True)
+        up, down = max(means) - self.usual_mean, self.usual_mean - min(means)
+        self.mean = max(means) if up > down else min(means)
+        self.variance = max(variances)
+        self.usual_mean, self.usual_variance = self.mean, self.variance
+        self.usual += self.places
+
 
 class NaiveTrial:
     """All features, and the trial that the suspects share."""
 
     def __init__(self, sensors: list[NaiveSensor]) -> None:
         self.sensors = sensors
-        self.on, self.since = False, 0
+        self.on, self.since, self.begun = False, 0, 0
+        self.reviews = False
+        self.now = 0
+        for sensor in sensors:
+            sensor.begins = self.takes_suspects
         self.as_read = self.moved = 0.0
         self.persists, self.runs = False, [[0.0]]  # gains of the rows of each run of answers
 
@@ -209,19 +227,29 @@ class NaiveTrial:
         """Whether the view on trial answers."""
         return self.on and self.moved <= self.as_read
 
+    def takes_suspects(self) -> bool:
+        """Whether suspects may join the trial, in its first 200 rows, or begin one."""
+        return not self.on or (self.now - self.since < 200 and self.now - self.begun < 4800)
+
+    @property
+    def many(self) -> bool:
+        """More are on trial than have moved likely."""
+        return sum(sensor.phase == "on trial" for sensor in self.sensors) > max(4, len(self.sensors) / 4)
+
     @property
     def gains(self) -> list[float]:
         """Mean gains of the runs that have ended."""
         return [float(np.mean(run)) for run in self.runs[:-1] if run]
 
+    def is_sure(self, errors: float) -> bool:
+        """Beyond so many standard errors over six runs."""
+        n = len(self.gains)
+        return n >= 6 and float(np.mean(self.gains)) > errors * np.std(self.gains, ddof=1) / sqrt(n)
+
     @property
-    def is_sure(self) -> bool:
-        """Beyond three and a half standard errors over six runs, where answers persist; beyond six of many features."""
-        n, tried = len(self.gains), sum(sensor.phase == "on trial" for sensor in self.sensors)
-        many = tried > max(4, len(self.sensors) / 4)
-        if not many and not self.persists:
-            return True
-        return n >= 6 and float(np.mean(self.gains)) > (6.0 if many else 3.5) * np.std(self.gains, ddof=1) / sqrt(n)
+    def is_proved(self) -> bool:
+        """Sure enough, where answers persist or many features are tried."""
+        return self.is_sure(6.0) if self.many else not self.persists or self.is_sure(3.5)
 
     def corrected(self, x: FloatArray, *, new: bool) -> FloatArray:
         """The row by the view in use, or by the one on trial."""
@@ -231,21 +259,55 @@ class NaiveTrial:
 
     def learn(self, x: FloatArray, loss_used: float, loss_other: float, now: int) -> list[str]:
         """Learn a row and the losses of both views; return the verdict on each feature, "" without one."""
-        verdicts = [""] * len(self.sensors)
-        if self.on:
+        verdicts, self.now = [""] * len(self.sensors), now
+        if self.on or self.reviews:
             as_read, moved = (loss_other, loss_used) if self.uses_new else (loss_used, loss_other)
             self.runs[-1].append(as_read - moved)
             self.as_read += (as_read - self.as_read) / 50.0
             self.moved += (moved - self.moved) / 50.0
-            if now - self.since >= 200:
-                self.on, better = False, self.moved < 0.95 * self.as_read and self.is_sure
-                no_verdict = self.persists and len(self.gains) < 6
-                for j, sensor in enumerate(self.sensors):
-                    if sensor.phase == "on trial":
-                        sensor.judged(better, now)
-                        verdicts[j] = "sensor moved" if better else "" if no_verdict else "inputs moved"
+            enough = len(self.gains) >= 6 or now - self.begun >= 5000 or not (self.persists or self.many)
+            if now - self.since >= 200 and enough:
+                verdicts = self.look_back(now) if self.reviews else self.judged(now)
         for sensor, value in zip(self.sensors, x, strict=True):
             if not np.isnan(value) and sensor.watch(float(value)):
+                self.begun = self.begun if self.on else now
+                self.end_review()
                 self.on, self.since, self.as_read, self.moved = True, now, 0.25, 0.25
                 self.runs = [[]]
         return verdicts
+
+    def judged(self, now: int) -> list[str]:
+        """End of a trial."""
+        verdicts = [""] * len(self.sensors)
+        better = self.moved < 0.95 * self.as_read and self.is_proved
+        no_verdict = (self.persists or self.many) and len(self.gains) < 6
+        for j, sensor in enumerate(self.sensors):
+            if sensor.phase == "on trial":
+                verdicts[j] = "sensor moved" if better else "" if no_verdict else "inputs moved"
+        for sensor in self.sensors:
+            if sensor.phase == "on trial":
+                sensor.judged(better, now)
+        self.on, self.reviews = False, better
+        if better:
+            self.as_read, self.moved = self.moved, self.as_read
+            self.since, self.begun, self.runs = now, now, [[]]
+        return verdicts
+
+    def look_back(self, now: int) -> list[str]:
+        """A look at corrections: dropped where the earlier view is better beyond doubt; reviewed for 5,000 rows."""
+        worse = self.moved < 0.95 * self.as_read and self.is_sure(3.5)
+        verdicts = ["correction dropped" if worse and s.phase == "reviewed" else "" for s in self.sensors]
+        for sensor in self.sensors:
+            if worse and sensor.phase == "reviewed":
+                sensor.dropped(now)
+        if worse or now - self.begun >= 5000:
+            self.end_review()
+        self.since, self.runs = now, [[]]
+        return verdicts
+
+    def end_review(self) -> None:
+        """Its features have one view again."""
+        self.reviews = False
+        for sensor in self.sensors:
+            if sensor.phase == "reviewed":
+                sensor.phase, sensor.new_a, sensor.new_b = "watched", sensor.a, sensor.b

@@ -13,8 +13,8 @@ from evolabel.errors import DataError
 EDITS = ("added", "edited", "renamed", "locked", "unlocked", "moved", "merged by hand", "deleted")
 # Changes of the stream: a label has another meaning; it is predicted as well as before; its new error counts as usual;
 # the rules were learned anew from recent rows; a sensor reads other values, and is corrected; a feature has other
-# values, and is not.
-SHIFTS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved")
+# values, and is not; the correction of a sensor has stopped helping, and is taken back.
+SHIFTS = ("drift", "recovered", "settled", "renewed", "sensor moved", "inputs moved", "correction dropped")
 # Changes of a threshold rule: its use begins, an edge of its path has moved, or it is no more.
 THRESHOLD_CHANGES = ("rule found", "edge moved", "rule gone")
 # Changes of a written rule: without it the error is smaller beyond doubt, so it is not used; it is used again; it is
@@ -45,7 +45,8 @@ class Event(NamedTuple):
     or those of the samples alone that have it or were predicted to, where the note is "positives" (`OF_POSITIVES`);
     `rows` are the rows of the stream since the drift, and those that renewed rules were learned from. `feature` is the
     number or name of a feature that has moved, `before` and `after` are then its means, and `deviations` is their
-    difference in standard deviations.
+    difference in standard deviations; where its correction is dropped, they are its mean as corrected until now, and
+    as read from now on.
 
     Of a threshold rule, `label` is its label and `note` is the rule in words (inside the model its path, in numbers);
     of a rule that is gone, as it was at its last event. Where an edge has moved, `feature` is that of the edge,
@@ -148,6 +149,9 @@ class Event(NamedTuple):
             "renewed": f"the rules were renewed from the last {self.rows:,} rows",
             "sensor moved": f"sensor {feature} ({change_text(self.before, self.after)}); its readings are corrected",
             "inputs moved": f"feature {feature} ({change_text(self.before, self.after)}): the inputs, not the sensor",
+            "correction dropped": (
+                f"the correction of {quoted} no longer helps, and is dropped ({change_text(self.before, self.after)})"
+            ),
         }
         return texts[self.kind]
 

@@ -11,7 +11,11 @@ EventCallback = Callable[[str, Event], object]
 """Function of the name of a learner and one of its events."""
 
 _IN_FILES = ("sample", "kind", "label", "feature", "before", "after", "deviations", "rows")
-_OF_FEATURES = {"sensor moved": "readings corrected", "inputs moved": "the inputs, not corrected"}
+_OF_FEATURES = {
+    "sensor moved": "readings corrected",
+    "inputs moved": "the inputs, not corrected",
+    "correction dropped": "corrected no more",
+}
 
 
 class Episode(NamedTuple):

@@ -11,7 +11,7 @@ from evolabel.errors import DataError
 from evolabel.model.growth import grow_features
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.model.stream_model import StreamModel
-from evolabel.stages.sensors.arrays import FACTOR, IS_ON, OFFSET
+from evolabel.stages.sensors.arrays import FACTOR, IS_ON, OFFSET, REVIEW
 
 
 def trained(p, rows, seed=0, shift=0.0, at=0):
@@ -51,7 +51,7 @@ def test_a_trial_waits_for_enough_answers():
         model.advance(99)
         model.learn(Batch(X[i : i + 1], Y[i : i + 1]))
     moved = [event.sample for event in rules.events if event.kind == "sensor moved"]
-    assert bool(rules.beside.sensors.arrays.trial[IS_ON]) == (not moved)
+    assert rules.beside.sensors.arrays.trial[IS_ON] == (REVIEW if moved else 1.0)
     assert not moved or moved[0] >= 570  # 50 rows with labels, however many without
 
 

@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 from naive.members import NaiveSensor, NaiveTrial
 from small_members import small_members
 
+from evolabel.core.events import Event
 from evolabel.engine.packed_state import pack
 from evolabel.stages.drift.arrays import FINAL, ROW_INDEPENDENT, ROWS, SLOW
 from evolabel.stages.drift.loops import follow as views_module
 from evolabel.stages.scaling import loops as scaling
 from evolabel.stages.sensors import loops as sensors_module
 from evolabel.stages.sensors.arrays import (
+    BEGUN,
+    CORRECTION_DROPPED,
     FACTOR,
     INPUTS_MOVED,
     IS_ON,
@@ -30,11 +33,17 @@ from evolabel.stages.sensors.arrays import (
     STARTED,
     UNSETTLED,
 )
+from evolabel.stages.sensors.stage import MovedSensor, WatchedSensors
 
 sensors, views, scores = (CallableKernels(module) for module in (sensors_module, views_module, scaling))
 
-PHASES = ["watched", "collecting", "on trial"]
-VERDICTS = {NO_VERDICT: "", SENSOR_MOVED: "sensor moved", INPUTS_MOVED: "inputs moved"}
+PHASES = ["watched", "collecting", "on trial", "unwatched", "reviewed"]
+VERDICTS = {
+    NO_VERDICT: "",
+    SENSOR_MOVED: "sensor moved",
+    INPUTS_MOVED: "inputs moved",
+    CORRECTION_DROPPED: "correction dropped",
+}
 READINGS = ("mean", "variance", "usual_mean", "usual_variance", "calm_mean", "calm_variance", "calm_rows")
 
 
@@ -82,7 +91,7 @@ class Watched:
         watched = [s for s, value in zip(self.twin.sensors, x, strict=True) if not np.isnan(value)]
         assert bool(m.sensors.arrays.trial[UNSETTLED]) == any(s.unsettled for s in watched)
         self.found += [(now, j, verdict) for j, verdict in enumerate(verdicts) if verdict]
-        if m.sensors.arrays.trial[STARTED] == now:
+        if self.twin.on and m.sensors.arrays.trial[STARTED] == now:
             self.started.append(now)
         m.sensors.verdict[:] = NO_VERDICT
         if now % 7 == 0 or m.sensors.arrays.trial[STARTED] == now or ended:
@@ -101,15 +110,16 @@ class Watched:
             means, variances = zip(*s.usual, strict=True)
             usual = min(means), max(means), min(variances), max(variances)
             np.testing.assert_allclose(m.sensors.arrays.readings[11:15, j], usual, rtol=1e-9, atol=1e-9)
-            if s.phase != "watched":
+            if s.phase in ("collecting", "on trial"):
                 new = np.array(s.new or [0.0])
                 expected = [len(s.new), new.mean(), len(new) * new.var()]
                 np.testing.assert_allclose(
                     m.sensors.arrays.readings[NEW_ROWS : NEW_ROWS + 3, j], expected, rtol=1e-8, atol=1e-9
                 )
-        assert bool(m.sensors.arrays.trial[IS_ON]) == twin.on
-        if twin.on:
+        assert m.sensors.arrays.trial[IS_ON] == (2.0 if twin.reviews else float(twin.on))
+        if twin.on or twin.reviews:
             assert m.sensors.arrays.trial[STARTED] == twin.since
+            assert m.sensors.arrays.trial[BEGUN] == twin.begun
             np.testing.assert_allclose(
                 m.sensors.arrays.trial[[LOSS_AS_READ, LOSS_MOVED]], [twin.as_read, twin.moved], rtol=1e-11
             )
@@ -176,16 +186,75 @@ def test_a_sensor_that_moved_is_corrected():
     assert np.isnan(z[1])
 
 
-@pytest.mark.parametrize(
-    ("run", "verdicts"), [(3, ["sensor moved"]), (20, ["sensor moved"]), (60, []), (0, ["sensor moved"])]
-)
-def test_a_correction_needs_several_runs_where_answers_persist(run, verdicts):
+@pytest.mark.parametrize(("run", "rows"), [(3, 200), (20, 200), (60, 300), (0, 200)])
+def test_a_correction_needs_several_runs_where_answers_persist(run, rows):
     watched = Watched(0)
-    for i in range(400):
-        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.5, 0.1, run)
-    assert [verdict for _, _, verdict in watched.found] == verdicts
-    is_corrected = watched.members.sensors.arrays.views[OFFSET, 0] != 0.0
-    assert is_corrected == bool(verdicts)
+    for i in range(560):
+        errors = (0.1, 0.5) if watched.found else (0.5, 0.1)
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), *errors, run)
+    (found,) = watched.found
+    assert found[1:] == (0, "sensor moved")
+    assert rows <= found[0] - watched.started[0] < rows + max(run, 1)
+    assert watched.members.sensors.arrays.views[OFFSET, 0] != 0.0
+
+
+def test_a_trial_with_few_runs_of_answers_ends_without_a_verdict():
+    """Suspects that come later wait; without a limit each would start the trial anew."""
+    watched = Watched(0, p=3, K=1)
+    for i in range(5200):
+        moved = 5.0 * (np.array([60, 400, 4000]) <= i)
+        watched.learn(watched.rng.normal(size=3) + moved, 0.5, 0.1, 1500)
+    assert watched.found == []
+    assert watched.members.sensors.arrays.views[OFFSET, 0] == 0.0
+    assert [row - watched.started[0] for row in watched.started] == [0, 5000]
+    assert watched.members.sensors.arrays.phase.tolist() == [0, 2, 2]
+
+
+def corrected(errors, run=0):
+    """Sensor 0 moves and is corrected; then the slow member has these `errors` as corrected and as read."""
+    watched = Watched(0)
+    for i in range(340):
+        used, other = (0.1, 0.5) if watched.found else (0.5, 0.1)
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), used, other, run)
+    assert [verdict for _, _, verdict in watched.found] == ["sensor moved"]
+    for as_corrected, as_read in errors:
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0, 0.0]), as_corrected, as_read, run)
+    return watched
+
+
+@pytest.mark.parametrize("run", [2, 20])
+def test_a_correction_that_stops_helping_is_dropped(run):
+    watched = corrected([(0.1, 0.5)] * 600 + [(0.5, 0.1)] * 600, run)
+    (adopted, *_), (dropped, feature, verdict) = watched.found
+    assert (feature, verdict) == (0, "correction dropped")
+    assert 600 < dropped - adopted <= 1100
+    m = watched.members
+    np.testing.assert_array_equal(m.sensors.arrays.views[:, 0], [0.0, 1.0, 0.0, 1.0])
+    before, after, deviations, variance, offset, factor, since = m.sensors.moved[:, 0]
+    assert (before, after) == (pytest.approx(0.0, abs=0.3), pytest.approx(5.0, abs=0.3))
+    assert deviations == pytest.approx((after - before) / np.sqrt(variance))
+    assert (offset, factor, since) == (pytest.approx(-5.0, abs=0.3), 1.0, adopted - 200)
+    assert m.sensors.arrays.trial[IS_ON] == 0.0
+
+
+def test_a_correction_that_is_dropped_is_an_event_with_the_row_since_which_rows_were_corrected():
+    stage = WatchedSensors(2)
+    stage.state.verdict[0] = CORRECTION_DROPPED
+    stage.state.moved[:, 0] = [0.0, 5.0, 2.5, 4.0, -5.0, 1.0, 120.0]
+    about = {"feature": 0, "before": 0.0, "after": 5.0, "deviations": 2.5}
+    assert [*stage.verdicts(330)] == [("correction dropped", about)]
+    assert stage.moved == [MovedSensor(330, 0, 0.0, 4.0, (-5.0, 1.0), (0.0, 1.0), 120)]
+    assert "no longer helps, and is dropped" in str(Event(330, "correction dropped", None, None, **about))
+
+
+@pytest.mark.parametrize("errors", [(0.1, 0.5), (0.1, 0.098)])
+def test_a_correction_that_helps_stays_and_is_reviewed_for_5000_rows(errors):
+    watched = corrected([errors] * 4900, 20)
+    assert [verdict for _, _, verdict in watched.found] == ["sensor moved"]
+    assert watched.members.sensors.arrays.views[OFFSET, 0] == pytest.approx(-5.0, abs=0.3)
+    assert watched.members.sensors.arrays.trial[IS_ON] == 2.0
+    for _ in range(400):
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0, 0.0]), 0.1, 0.1, 20)
     assert watched.members.sensors.arrays.trial[IS_ON] == 0.0
 
 
@@ -241,7 +310,8 @@ def test_no_trial_of_a_reading_that_is_stuck(error):
 def test_a_later_suspect_starts_the_trial_anew_and_shares_its_verdict():
     watched = Watched(3)
     for i in range(500):
-        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), -5.0 * (i >= 160)]), 0.5, 0.1)
+        errors = (0.1, 0.5) if watched.found else (0.5, 0.1)
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), -5.0 * (i >= 160)]), *errors)
     assert len(watched.started) == 2
     assert watched.found == [(watched.started[1] + 200, j, "sensor moved") for j in range(2)]
 

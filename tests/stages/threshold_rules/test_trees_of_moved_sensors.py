@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.stages.sensors.stage import MovedSensor
-from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, allocate_thresholds
+from evolabel.stages.threshold_rules.arrays import LEARNED, MAIN_ROWS, allocate_thresholds
 from evolabel.stages.threshold_rules.stage import correct_ring
 
 AT = 2000
@@ -105,6 +105,17 @@ def test_the_rows_that_are_corrected_are_the_most_likely_run(seed, new, first_ro
     got = t.X[places, 1]
     np.testing.assert_allclose(got[~np.isnan(expected)], expected[~np.isnan(expected)], rtol=1e-12)
     np.testing.assert_array_equal(t.X[MAIN_ROWS, 1], t.X[places[3], 1])
+
+
+def test_where_a_correction_is_dropped_the_rows_since_it_are_as_read():
+    """Rows of the stream without an answer are not in the ring: its rows count back from the last one."""
+    x = np.arange(30.0)
+    t, places = ring_of(x, 0)
+    t.clock[LEARNED] = 30
+    t.feature[0, 0] = 1
+    moved = MovedSensor(row=130, feature=1, mean=0.0, variance=1.0, old=(-50.0, 2.0), new=(0.0, 1.0), since=120)
+    assert correct_ring(t, moved).tolist() == [0]
+    np.testing.assert_array_equal(t.X[places, 1], np.r_[x[:20], (x[20:] + 50.0) / 2.0])
 
 
 def test_readings_that_fit_already_stay_as_they_are():

@@ -23,12 +23,13 @@ from evolabel.server.project.statistics import DayOfAnswers, answers_by_day
 _ICONS = {
     "epoch": "power", "settings": "pen", "paused": "pause", "resumed": "play", "label": "label", "rule": "pen",
     "act": "undo", "project": "plus", "model.drift": "drift", "model.inputs_moved": "drift",
-    "model.sensor_moved": "drift", "model.recovered": "yes", "model.settled": "yes", "model.renewed": "spark",
-    "model.merge": "merge", "model.death": "no", "model": "spark", "answers": "chat", "rebuild": "no",
+    "model.correction_dropped": "drift", "model.sensor_moved": "drift", "model.recovered": "yes",
+    "model.settled": "yes", "model.renewed": "spark", "model.merge": "merge", "model.death": "no", "model": "spark",
+    "answers": "chat", "rebuild": "no",
 }  # fmt: skip
 _TONES = {
     "epoch": "good", "model.drift": "warn", "model.sensor_moved": "warn", "model.inputs_moved": "warn",
-    "rebuild": "warn",
+    "model.correction_dropped": "warn", "rebuild": "warn",
 }  # fmt: skip
 _MOST_SINGLE = 3  # events of one kind and record that are shown one by one
 

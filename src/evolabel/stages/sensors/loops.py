@@ -10,10 +10,15 @@ trial of a sensor.
 
 Where answers persist (`core.pace`), all rows of a trial may have the same ones, and their errors prove little.
 There the correction stays only if its mean gain over at least `FEWEST_RUNS` runs of rows with the same answers is
-`SURE_RUNS` standard errors. A trial that has seen fewer ends without a verdict: the new place is usual, and no event
-names it.
+`SURE_RUNS` standard errors. A trial that has seen fewer goes on, for `LONGEST_TRIAL` rows at most, and then ends
+without a verdict: the new place is usual, and no event names it.
 
-All features that are suspect at a time share one trial. Where they are more than `MOST_MOVED` and more than
+A correction that was adopted is reviewed for as long: whenever the rows of a trial have passed, the view from before it
+is compared like one on trial, but never answers. If it is better beyond doubt, the correction is dropped. A review ends
+early where another trial begins.
+
+All features that are suspect at a time share one trial; those that become suspect after its first `TRIAL_ROWS` rows
+wait for its end. Where they are more than `MOST_MOVED` and more than
 `SHARE_MOVED` of all, as by a replaced logger, inputs have moved more likely than all these sensors: there the mean gain
 must be `SURE_OF_MANY` standard errors, however answers come. Features of few values are not watched, nor are those that
 only rise or only fall, as elapsed time does: they leave every place.
@@ -25,9 +30,11 @@ from evolabel.engine.compile import inner, kernel
 from evolabel.engine.values import MAX_VALUE
 from evolabel.stages.sensors.arrays import (
     ANSWERS,
+    BEGUN,
     CALM_ROWS,
     COLLECTING,
     CORRECTED_AT,
+    CORRECTION_DROPPED,
     FACTOR,
     HIGHEST_MEAN,
     INPUTS_MOVED,
@@ -47,6 +54,8 @@ from evolabel.stages.sensors.arrays import (
     ON_TRIAL,
     READ_MEAN,
     READ_VARIANCE,
+    REVIEW,
+    REVIEWED,
     RUN_ENDED,
     RUN_GAIN,
     RUN_ROWS,
@@ -58,6 +67,7 @@ from evolabel.stages.sensors.arrays import (
     SENSOR_MOVED,
     SINCE_SUSPECT,
     STARTED,
+    UNSETTLED,
     USUAL_MEAN,
     USUAL_VARIANCE,
     WATCHED,
@@ -80,6 +90,7 @@ PLAIN_SHIFT = 0.35  # logarithm of the factor up to which a sensor has only been
 TRIAL_ROWS = 200
 TRIAL_ANSWERS = 50.0  # rows with labels that a trial has at least
 LEAST_BETTER = 0.95  # of the error as it is read, which that of the view on trial must not exceed
+LONGEST_TRIAL = 5000  # of a trial that has seen fewer runs, and of a review
 FEWEST_RUNS = 6.0  # of rows with the same answers, where answers persist
 SURE_RUNS = 3.5  # standard errors of the mean gain of the runs
 MOST_MOVED = 4.0  # sensors that are corrected at once, if these are not
@@ -92,8 +103,8 @@ _TINY = 1e-300
 
 @inner
 def uses_new_view(trial: FloatArray) -> bool:
-    """Return whether the view on `trial` answers: there is a trial, and its error is not larger."""
-    return bool(trial[IS_ON] > 0.0 and trial[LOSS_MOVED] <= trial[LOSS_AS_READ])
+    """Return whether the view on `trial` answers: there is a trial, no review, and its error is not larger."""
+    return bool(trial[IS_ON] == 1.0 and trial[LOSS_MOVED] <= trial[LOSS_AS_READ])
 
 
 @inner
@@ -164,9 +175,25 @@ def are_many_tried(sensors: SensorState) -> bool:
 
 
 @inner
-def is_over(trial: FloatArray, now: int) -> bool:
-    """Return whether the `trial` that is on has seen enough rows and answers at the row `now`."""
-    return bool(now - trial[STARTED] >= TRIAL_ROWS and trial[ANSWERS] >= TRIAL_ANSWERS)
+def needs_runs(persists: bool, sensors: SensorState) -> bool:
+    """Return whether a verdict needs `FEWEST_RUNS` runs: answers persist, `persists`, or many features are on trial."""
+    return persists or are_many_tried(sensors)
+
+
+@inner
+def is_over(now: int, persists: bool, sensors: SensorState) -> bool:
+    """Return whether the trial or review that is on has seen enough rows, answers and runs at the row `now`."""
+    trial = sensors.arrays.trial
+    if now - trial[STARTED] < TRIAL_ROWS or trial[ANSWERS] < TRIAL_ANSWERS:
+        return False
+    return bool(trial[RUNS] >= FEWEST_RUNS or now - trial[BEGUN] >= LONGEST_TRIAL or not needs_runs(persists, sensors))
+
+
+@inner
+def restart(now: int, trial: FloatArray) -> None:
+    """Start the `trial` at the row `now`, or start it anew: it has seen no answer."""
+    trial[STARTED], trial[ANSWERS] = now, 0.0
+    trial[RUN_ENDED:UNSETTLED] = 0.0
 
 
 @inner
@@ -177,11 +204,39 @@ def widen(j: int, first: int, mean: float, variance: float, r: FloatArray) -> No
 
 
 @inner
+def settle(j: int, r: FloatArray) -> None:
+    """Let the present place of feature j be usual, and those since it was suspect, in its `readings` r."""
+    r[USUAL_MEAN, j], r[USUAL_VARIANCE, j] = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
+    widen(j, LOWEST_MEAN, r[SINCE_SUSPECT, j], r[SINCE_SUSPECT + 2, j], r)
+    widen(j, LOWEST_MEAN, r[SINCE_SUSPECT + 1, j], r[SINCE_SUSPECT + 3, j], r)
+
+
+@inner
+def use_one_view(j: int, phase: int, sensors: SensorState) -> None:
+    """Let feature j be in this `phase`, with no other view than the one in use."""
+    views = sensors.arrays.views
+    sensors.arrays.phase[j] = phase
+    views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
+
+
+@inner
+def adopt(j: int, now: int, sensors: SensorState) -> None:
+    """Use the view on trial of feature j from the row `now` on, and review it: the other view is the one before."""
+    r, views = sensors.arrays.readings, sensors.arrays.views
+    for row in (OFFSET, FACTOR):
+        views[row, j], views[NEW_OFFSET + row, j] = views[NEW_OFFSET + row, j], views[row, j]
+    r[SCORE_MEAN, j], r[SCORE_VARIANCE, j] = r[USUAL_MEAN, j], r[USUAL_VARIANCE, j]
+    r[CORRECTED_AT, j] = now
+    sensors.arrays.phase[j] = REVIEWED
+    sensors.verdict[j] = SENSOR_MOVED
+
+
+@inner
 def end_trial(now: int, persists: bool, sensors: SensorState) -> None:
     """Adopt the view on trial at the row `now` if it was better, else make the new place a usual one.
 
-    Fills `verdict` and `moved`. Where answers persist, `persists`, a trial that has not seen enough runs of them has no
-    verdict; where they come as if at random, each row proves something.
+    Fills `verdict` and `moved`. Where a verdict needs runs of answers (`persists`: answers persist), and there were not
+    enough, there is none; where answers come as if at random, each row proves something.
     """
     trial, views, r = sensors.arrays.trial, sensors.arrays.views, sensors.arrays.readings
     better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
@@ -189,28 +244,93 @@ def end_trial(now: int, persists: bool, sensors: SensorState) -> None:
         better = better and is_sure(trial, SURE_OF_MANY)
     elif persists:
         better = better and is_sure(trial, SURE_RUNS)
-    proved = not persists or trial[RUNS] >= FEWEST_RUNS
-    trial[IS_ON] = 0.0
+    proved = trial[RUNS] >= FEWEST_RUNS or not needs_runs(persists, sensors)
     for j in range(r.shape[1]):
         if sensors.arrays.phase[j] == ON_TRIAL:
-            sensors.arrays.phase[j] = WATCHED
             sensors.moved[0, j], sensors.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
             sensors.moved[2, j] = (r[NEW_MEAN, j] - r[READ_MEAN, j]) / np.sqrt(r[READ_VARIANCE, j] + _TINY)
             sensors.moved[3, j] = r[READ_VARIANCE, j]
             sensors.moved[4, j], sensors.moved[5, j] = views[OFFSET, j], views[FACTOR, j]
             if better:
-                views[OFFSET, j], views[FACTOR, j] = views[NEW_OFFSET, j], views[NEW_FACTOR, j]
-                r[SCORE_MEAN, j], r[SCORE_VARIANCE, j] = r[USUAL_MEAN, j], r[USUAL_VARIANCE, j]
-                r[CORRECTED_AT, j] = now
-                sensors.verdict[j] = SENSOR_MOVED
+                adopt(j, now, sensors)
             else:
-                r[USUAL_MEAN, j], r[USUAL_VARIANCE, j] = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
-                widen(j, LOWEST_MEAN, r[SINCE_SUSPECT, j], r[SINCE_SUSPECT + 2, j], r)
-                widen(j, LOWEST_MEAN, r[SINCE_SUSPECT + 1, j], r[SINCE_SUSPECT + 3, j], r)
-                views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]
+                settle(j, r)
+                use_one_view(j, WATCHED, sensors)
                 sensors.verdict[j] = INPUTS_MOVED if proved else NO_VERDICT
             r[READ_MEAN, j], r[READ_VARIANCE, j] = r[NEW_MEAN, j], r[NEW_SCATTER, j] / r[NEW_ROWS, j]
             r[CALM_ROWS, j] = min(r[CALM_ROWS, j], CALM_AFTER_TRIAL)
+    trial[IS_ON] = 0.0
+    if better:
+        trial[IS_ON], trial[BEGUN] = REVIEW, now
+        trial[LOSS_AS_READ], trial[LOSS_MOVED] = trial[LOSS_MOVED], trial[LOSS_AS_READ]
+        restart(now, trial)
+
+
+@inner
+def drop_correction(j: int, now: int, sensors: SensorState) -> None:
+    """Use the view of feature j from before its correction again, from the row `now` on; fills `verdict` and `moved`.
+
+    Where its scores were while it was suspect is a usual place.
+    """
+    r, views = sensors.arrays.readings, sensors.arrays.views
+    before = views[OFFSET, j] + views[FACTOR, j] * r[READ_MEAN, j]
+    after = views[NEW_OFFSET, j] + views[NEW_FACTOR, j] * r[READ_MEAN, j]
+    deviation = views[FACTOR, j] * np.sqrt(r[READ_VARIANCE, j] + _TINY)
+    sensors.moved[0, j], sensors.moved[1, j], sensors.moved[2, j] = before, after, (after - before) / deviation
+    sensors.moved[3, j], sensors.moved[6, j] = r[READ_VARIANCE, j], max(r[CORRECTED_AT, j] - TRIAL_ROWS, 0.0)
+    sensors.moved[4, j], sensors.moved[5, j] = views[OFFSET, j], views[FACTOR, j]
+    views[OFFSET, j], views[FACTOR, j] = views[NEW_OFFSET, j], views[NEW_FACTOR, j]
+    low, high = r[SINCE_SUSPECT, j], r[SINCE_SUSPECT + 1, j]
+    r[SCORE_MEAN, j] = high if high - r[USUAL_MEAN, j] > r[USUAL_MEAN, j] - low else low
+    r[SCORE_VARIANCE, j] = r[SINCE_SUSPECT + 3, j]
+    settle(j, r)
+    r[CORRECTED_AT, j] = now
+    sensors.verdict[j] = CORRECTION_DROPPED
+
+
+@inner
+def look_at_review(now: int, sensors: SensorState) -> bool:
+    """Return whether the corrections under review are dropped at the row `now`: without them the error is smaller.
+
+    Else the review goes on, up to `LONGEST_TRIAL` rows.
+    """
+    trial = sensors.arrays.trial
+    worse = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ] and is_sure(trial, SURE_RUNS)
+    if not worse and now - trial[BEGUN] < LONGEST_TRIAL:
+        restart(now, trial)
+        return False
+    for j in range(sensors.arrays.phase.shape[0]):
+        if worse and sensors.arrays.phase[j] == REVIEWED:
+            drop_correction(j, now, sensors)
+    end_review(sensors)
+    return bool(worse)
+
+
+@inner
+def end_review(sensors: SensorState) -> None:
+    """End the review, if there is one: its features are watched like others."""
+    for j in range(sensors.arrays.phase.shape[0]):
+        if sensors.arrays.phase[j] == REVIEWED:
+            use_one_view(j, WATCHED, sensors)
+    if sensors.arrays.trial[IS_ON] == REVIEW:
+        sensors.arrays.trial[IS_ON] = 0.0
+
+
+@inner
+def end_part(now: int, persists: bool, sensors: SensorState) -> bool:
+    """End the trial at the row `now`, or look at the review; return whether there are verdicts. See `end_trial`."""
+    if sensors.arrays.trial[IS_ON] == REVIEW:
+        return look_at_review(now, sensors)
+    end_trial(now, persists, sensors)
+    return True
+
+
+@inner
+def takes_suspects(now: int, trial: FloatArray) -> bool:
+    """Return whether suspects may join the `trial` at the row `now`, or begin one: they start it anew."""
+    if trial[IS_ON] != 1.0:
+        return True
+    return bool(now - trial[STARTED] < TRIAL_ROWS and now - trial[BEGUN] < LONGEST_TRIAL - TRIAL_ROWS)
 
 
 @inner
@@ -235,7 +355,8 @@ def is_unsettled(j: int, phase: int, r: FloatArray) -> bool:
     mean, variance = r[SCORE_MEAN, j], r[SCORE_VARIANCE, j]
     apart = mean > r[HIGHEST_MEAN, j] + CALM_UP_TO or mean < r[LOWEST_MEAN, j] - CALM_UP_TO
     wider = variance > UNSETTLED_RATIO * max(r[MOST_VARIANCE, j], LEAST_USUAL)
-    return bool(phase != WATCHED or apart or wider or variance < r[LEAST_VARIANCE, j] / UNSETTLED_RATIO)
+    tried = phase in (COLLECTING, ON_TRIAL)
+    return bool(tried or apart or wider or variance < r[LEAST_VARIANCE, j] / UNSETTLED_RATIO)
 
 
 @inner
@@ -297,32 +418,34 @@ def collect(j: int, x: float, now: int, sensors: SensorState) -> None:
         if not is_suspect(j, r):
             sensors.arrays.phase[j] = WATCHED
         return
+    if collecting and not takes_suspects(now, trial):
+        return
     move_back(j, sensors)
     if collecting:
+        end_review(sensors)
+        if trial[IS_ON] == 0.0:
+            trial[IS_ON], trial[BEGUN] = 1.0, now
         sensors.arrays.phase[j] = ON_TRIAL
-        trial[IS_ON], trial[STARTED], trial[ANSWERS] = 1.0, now, 0.0
         trial[LOSS_AS_READ], trial[LOSS_MOVED] = FIRST_LOSS, FIRST_LOSS
-        trial[RUN_ENDED:] = 0.0
+        restart(now, trial)
 
 
 @inner
 def watch_feature(j: int, x: float, score: float, now: int, sensors: SensorState) -> None:
     """Watch the raw value x of feature j at the row `now`; `score` is that of its corrected value."""
-    r, views = sensors.arrays.readings, sensors.arrays.views
+    r, phase = sensors.arrays.readings, sensors.arrays.phase
     e = min(max(score, -WATCHED_UP_TO), WATCHED_UP_TO) - r[SCORE_MEAN, j]
     step = 1.0 / SCORE_WINDOW
     r[SCORE_MEAN, j] += step * e
     r[SCORE_VARIANCE, j] = (1.0 - step) * (r[SCORE_VARIANCE, j] + step * e * e)
     x = min(max(x, -MAX_VALUE), MAX_VALUE)
-    if sensors.arrays.phase[j] != WATCHED:
+    if phase[j] == COLLECTING or phase[j] == ON_TRIAL:
         widen(j, SINCE_SUSPECT, r[SCORE_MEAN, j], r[SCORE_VARIANCE, j], r)
         collect(j, x, now, sensors)
     elif r[CALM_ROWS, j] >= COLLECTED_ROWS and is_suspect(j, r):
-        sensors.arrays.phase[j] = COLLECTING
+        use_one_view(j, COLLECTING, sensors)
         forget_new(j, r)
         r[SINCE_SUSPECT : SINCE_SUSPECT + 2, j] = r[SCORE_MEAN, j]
         r[SINCE_SUSPECT + 2 : SINCE_SUSPECT + 4, j] = r[SCORE_VARIANCE, j]
     elif r[CALM_ROWS, j] < COLLECTED_ROWS or abs(r[SCORE_MEAN, j] - r[USUAL_MEAN, j]) <= CALM_UP_TO:
         learn_calm_reading(j, x, r)
-    if sensors.arrays.phase[j] != ON_TRIAL:
-        views[NEW_OFFSET, j], views[NEW_FACTOR, j] = views[OFFSET, j], views[FACTOR, j]

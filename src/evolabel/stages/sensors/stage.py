@@ -11,7 +11,9 @@ from evolabel.engine.compile import direct, interpreted
 from evolabel.engine.packed_state import pack
 from evolabel.stages.sensors.arrays import (
     CORRECTED_AT,
+    CORRECTION_DROPPED,
     FACTOR,
+    INPUTS_MOVED,
     NEW_FACTOR,
     NEW_OFFSET,
     NEW_ROWS,
@@ -37,11 +39,15 @@ _correct_rows = direct(correct_rows)
 _uses_new_view: Any = interpreted(uses_new_view)
 
 
+_KINDS = {SENSOR_MOVED: "sensor moved", INPUTS_MOVED: "inputs moved", CORRECTION_DROPPED: "correction dropped"}
+
+
 class MovedSensor(NamedTuple):
     """A sensor that has moved: row of the verdict, number of the feature, and how it is read.
 
     `mean` and `variance` are those of its readings in calm times, `old` and `new` the offset and factor of its
-    corrected reading before and after the verdict.
+    corrected reading before and after the verdict. Where a correction is dropped, rows were corrected by it `since` a
+    row of the stream; else this is -1, and the rows that are to be corrected are not known.
     """
 
     row: int
@@ -50,6 +56,7 @@ class MovedSensor(NamedTuple):
     variance: float
     old: tuple[float, ...]
     new: tuple[float, ...]
+    since: int = -1
 
 
 class Sensors:
@@ -195,15 +202,17 @@ class WatchedSensors(Sensors):
     def verdicts(self, row: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield kind and details of an event for each feature of a trial that has ended at the `row` of the stream.
 
-        Those that have moved are appended to `moved`. The verdicts are cleared.
+        Those that are read in another way from now on are appended to `moved`. The verdicts are cleared.
         """
         state = self.state
         for feature in np.flatnonzero(state.verdict).tolist():
-            before, after, deviations, variance, *old = state.moved[:, feature].tolist()
-            kind = "sensor moved" if state.verdict[feature] == SENSOR_MOVED else "inputs moved"
-            if kind == "sensor moved":
+            before, after, deviations, variance, *old, since = state.moved[:, feature].tolist()
+            verdict = int(state.verdict[feature])
+            kind = _KINDS[verdict]
+            if verdict != INPUTS_MOVED:
                 new = self.arrays.views[[OFFSET, FACTOR], feature].tolist()
-                self.moved.append(MovedSensor(row, feature, before, variance, tuple(old), tuple(new)))
+                first = int(since) if verdict == CORRECTION_DROPPED else -1
+                self.moved.append(MovedSensor(row, feature, before, variance, tuple(old), tuple(new), first))
             yield kind, {"feature": feature, "before": before, "after": after, "deviations": deviations}
         state.verdict[:] = 0
 

@@ -279,8 +279,11 @@ def _wrong_rows(t: ThresholdArrays, moved: MovedSensor) -> tuple[int, int]:
     """Return the first and last row in the main ring of `t` whose reading of the sensor `moved` is not corrected yet.
 
     Rows are numbers, as in `t.rows`; the last is smaller than the first if there is none. No value counts for more than
-    `WATCHED_UP_TO` deviations.
+    `WATCHED_UP_TO` deviations. Where a correction is dropped, these are the rows since it was adopted.
     """
+    if moved.since >= 0:
+        learned = int(t.clock[LEARNED])
+        return learned - (moved.row - moved.since), learned
     places = np.flatnonzero(t.rows[:MAIN_ROWS] >= 0)
     places = places[np.argsort(t.rows[places])]
     x, (offset, factor) = t.X[places, moved.feature], moved.old

@@ -36,6 +36,7 @@ SHIFT_MARKS = {
     "settled": ("s", GREY, "label settled"),
     "sensor moved": ("D", PINK, "sensor moved, corrected"),
     "inputs moved": ("d", ORANGE, "inputs moved"),
+    "correction dropped": ("x", PINK, "correction dropped"),
 }
 
 MAX_SHOWN = 20  # rules, features or labels, unless `top` is given

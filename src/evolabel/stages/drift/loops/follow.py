@@ -78,7 +78,7 @@ from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, RU
 from evolabel.stages.sensors.loops import (
     answering_view,
     compare_views,
-    end_trial,
+    end_part,
     is_over,
     is_unsettled,
     learn_calm_reading,
@@ -130,7 +130,7 @@ def compare_answers(y: FloatArray, confidence: FloatArray, members: Members) -> 
 
 @inner
 def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_stream: bool, members: Members) -> bool:
-    """Learn the raw row x with its labels y; return whether a trial has ended.
+    """Learn the raw row x with its labels y; return whether the sensors have verdicts.
 
     In the initial batch, not `in_stream`, only the calm readings are learned.
     """
@@ -138,9 +138,9 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
     arrays, ended, unsettled = sensors.arrays, False, False
     if arrays.trial[IS_ON] > 0.0:
         compare_answers(y, confidence, members)
-        if is_over(arrays.trial, now):
-            end_trial(now, members.arrays.time[ROW_INDEPENDENT] < 1.0, sensors)
-            ended = True
+        persists = members.arrays.time[ROW_INDEPENDENT] < 1.0
+        if is_over(now, persists, sensors):
+            ended = end_part(now, persists, sensors)
     for j in range(x.shape[0]):
         if knots.used[j] >= FEWEST_KNOTS and arrays.phase[j] != UNWATCHED and not np.isnan(x[j]):
             if in_stream:
@@ -363,7 +363,7 @@ def learn_members(
 def has_shifted(raised: bool, trial_ended: bool, members: Members) -> bool:
     """Return whether `happened` or `due` have entries after the present row, or the members have to change.
 
-    `raised`: the fast member is to be cut. `trial_ended`: the sensors have ended a trial.
+    `raised`: the fast member is to be cut. `trial_ended`: the sensors have verdicts.
     """
     clock, due, memory = members.arrays.clock, members.due, members.fast.settings.memory
     now, has_fast = present_time(members), clock[BORN] != NEVER
