@@ -174,7 +174,8 @@ def test_a_text_never_seen_is_reported_and_is_none_of_the_known(trained, frame, 
 def test_a_condition_names_the_text_once(frame):
     columns, Y = plant()
     rules_alone = EvolvingFuzzyClassifier(max_rules=4, threshold_rules=False)
-    words = rules_alone.fit(frame(columns), pd.DataFrame(Y, columns=LABELS)).rules_.text
+    rules = rules_alone.fit(frame(columns), pd.DataFrame(Y, columns=LABELS)).rules_
+    words = "\n".join(rule.text for rule in rules)
     assert "shift is" in words
     assert "shift=" not in words
 

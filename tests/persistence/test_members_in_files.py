@@ -142,7 +142,7 @@ OUT_OF_RANGE = {
     "half a run that ended": ("trial", RUN_ENDED, 0.5),
     "fewer than no runs": ("trial", RUNS, -1.0),
     "a phase that is none": ("phase", 0, 4),
-    "half a trial on": ("trial", IS_ON, 2.0),
+    "half a trial on": ("trial", IS_ON, 0.5),
     "a negative variance of scores": ("readings", (1, 0), -1.0),
     "a negative usual variance": ("readings", (3, 0), -1.0),
     "a negative least variance": ("readings", (LEAST_VARIANCE, 0), -1.0),

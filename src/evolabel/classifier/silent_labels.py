@@ -24,12 +24,13 @@ class SilentLabels:
     def look(self, model: StreamModel, names: list[str], decide: Callable[[FloatArray], BoolArray]) -> None:
         """Warn of labels of `model`, called `names`, that no recent row is predicted to have although many have them.
 
-        `decide` returns the labels that are on by outputs. Where decisions weigh labels, or no rows are kept, nothing
-        is looked for.
+        `decide` returns the labels that are on by outputs. Where decisions weigh labels, where no rows are kept, and
+        where stages of a user answer, which may fail, nothing is looked for.
         """
         self.due = max(FIRST_CHECK, 2 * model.n_seen)
         options = model.options
-        if options.optimise != "accuracy" or options.class_weight is not None or model.trees is None:
+        weighed = options.optimise != "accuracy" or options.class_weight is not None
+        if weighed or model.trees is None or model.own_stages:
             return
         from evolabel.explain.answer_parts import recent_rows, recent_shares
 

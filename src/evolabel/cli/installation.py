@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import NamedTuple
 
 _FOR_DEVELOPERS = {"all", "test", "browser", "check", "docs"}  # extras that are no feature of their own
-_REQUIREMENT = re.compile(r"([\w.-]+)(\[[\w,-]+\])? *>= *([\w.]+)")
+_REQUIREMENT = re.compile(r"([\w.-]+)(\[[\w,-]+\])? *(?:<[\w.]+,)?>= *([\w.]+)")
 _EXTRA = re.compile(r"""extra *== *["']([\w-]+)["']""")
 
 

@@ -170,6 +170,6 @@ def test_every_kind_of_event_has_a_text():
         )
         assert "model." not in found.title
     args = {"label": "leak", "before": 0.05, "after": 0.61, "note": "positives"}
-    assert "missed" in describe(ActivityItem(1, 0, "model.drift", 10**15, None, args)).more
-    assert "missed" not in describe(ActivityItem(1, 0, "model.drift", 10**15, None, {**args, "note": ""})).more
+    assert "is predicted" in describe(ActivityItem(1, 0, "model.drift", 10**15, None, args)).more
+    assert "is predicted" not in describe(ActivityItem(1, 0, "model.drift", 10**15, None, {**args, "note": ""})).more
     assert describe(ActivityItem(1, 0, "new.kind", 10**15, "Eva", {})).title == "Eva: new.kind"
