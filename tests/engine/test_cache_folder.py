@@ -1,12 +1,16 @@
 """Machine code is never older than what it was compiled from."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from images import count_compiled, lock, run
 
 from evolabel.engine import compile
 
+DECORATED = re.compile(r"^@(?:kernel|inner|inlined|allocating_kernel)\b", re.MULTILINE)
+IMPORTED = re.compile(r"^ *from evolabel\.([\w.]+) import", re.MULTILINE)
 READ_BEYOND = """
 import numpy as np
 from evolabel.{module} import {kernel}
@@ -44,6 +48,17 @@ def test_sources_options_and_bounds_checks_name_the_folder(tmp_path):
     assert len(set(names)) == len(names)
     four.write_text("changed")
     assert name() == names[-1]
+
+
+def test_no_kernel_is_imported_from_a_module_that_does_not_name_the_folder():
+    """A change of such a module would leave old machine code in use."""
+    package = Path(compile.__file__).parents[1]
+    for source in package.rglob("*.py"):
+        text = source.read_text("utf-8")
+        if DECORATED.search(text):
+            imported = {package.joinpath(*name.split(".")).with_suffix(".py") for name in IMPORTED.findall(text)}
+            of_kernels = {file for file in imported if file.exists() and DECORATED.search(file.read_text("utf-8"))}
+            assert of_kernels <= compile.imported_sources(source, package), source
 
 
 @pytest.mark.compiled

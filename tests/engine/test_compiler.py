@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from images import run
 
-from evolabel.engine.compile import inner, kernel
+from evolabel.engine.compile import inner, interpreted, kernel
 from evolabel.engine.compiler import QuickFlags
 
 
@@ -37,6 +37,10 @@ def test_only_kernels_that_python_calls_have_machine_code():
     assert one_more.overloads
     assert not sum_of_doubled.overloads
     assert sum_of_doubled(np.arange(4.0)) == 12.0
+
+
+def test_an_interpreted_kernel_interprets_the_kernels_that_it_calls():
+    assert interpreted(one_more)(np.arange(4.0)) == 13.0
 
 
 @pytest.mark.compiled

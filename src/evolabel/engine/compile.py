@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -49,7 +50,7 @@ _typeof: Any = numba.typeof
 _unliteral: Any = types.unliteral
 _OPTIONS = {"fastmath": False, "error_model": "numpy", "_nrt": False}
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_OF_KERNELS = r"engine\.\w+|[\w.]+\.arrays|[\w.]*loops\.[\w.]+"  # modules of which kernels are made
+_OF_KERNELS = r"engine\.\w+|core\.pace|[\w.]+\.arrays|[\w.]*\bloops(?:\.\w+)*"  # modules of which kernels are made
 _CACHE = "_cache"  # of numba's dispatcher, which `cache=True` would set
 _TEMPLATES = "get_call_template", "get_overload"  # by which numba asks a callee for its types and its code
 
@@ -153,8 +154,18 @@ def inlined(function: F) -> F:
 
 
 def interpreted(function: F) -> F:
-    """Return the Python code of the kernel `function`: rare calls with NamedTuples would compile it once more."""
-    return cast(F, getattr(function, "py_func", function))
+    """Return the Python code of the kernel `function`: rare calls with NamedTuples would compile it once more.
+
+    Kernels that it calls are interpreted, too: an inner kernel cannot be called from Python.
+    """
+    plain: Any = getattr(function, "py_func", None)
+    if plain is None:
+        return function
+    names = {name: plain.__globals__[name] for name in plain.__code__.co_names if name in plain.__globals__}
+    called = {name: interpreted(value) for name, value in names.items() if hasattr(value, "py_func")}
+    if called:
+        plain = FunctionType(plain.__code__, {**plain.__globals__, **called}, plain.__name__, plain.__defaults__)
+    return cast(F, plain)
 
 
 def direct(function: F) -> F:
