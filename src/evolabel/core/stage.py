@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from evolabel._utils.interrupts import held
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, places_of
@@ -21,17 +22,23 @@ from evolabel.typing import AnyArray, FloatArray, IntArray
 MANY = 1 << 40  # rows that a stage learns at once if no turn of maintenance is due
 
 
+def _can_be_opened(array: AnyArray) -> bool:
+    """Return whether `array` can be made writeable again; one that was unpickled from bytes cannot."""
+    return array.flags.owndata or (isinstance(array.base, np.ndarray) and _can_be_opened(array.base))
+
+
 @contextmanager
-def _locked(arrays: Iterable[AnyArray]) -> Iterator[None]:
+def read_only(arrays: Iterable[AnyArray]) -> Iterator[None]:
     """Make `arrays` read-only in the `with` block, but for those that could not be made writeable again."""
-    locked = [array for array in arrays if array.flags.writeable and array.flags.owndata]
-    try:
-        for array in locked:
-            array.setflags(write=False)
-        yield
-    finally:
-        for array in locked:
-            array.setflags(write=True)
+    locked = [array for array in arrays if array.flags.writeable and _can_be_opened(array)]
+    with held():  # Ctrl-C waits: an array that stays read-only could not be learned into any more
+        try:
+            for array in locked:
+                array.setflags(write=False)
+            yield
+        finally:
+            for array in locked:
+                array.setflags(write=True)
 
 
 class StagePart(NamedTuple):
@@ -183,7 +190,7 @@ class OwnStage(Answering):
         for i, row in enumerate(rows.each()):
             method = "answer"
             try:
-                with _locked(self.arrays):
+                with read_only(self.arrays):
                     self.answer(row)
                 rows.outputs[i] = checked_outputs(row.outputs, (1, rows.outputs.shape[1]))[0]
                 row.outputs.setflags(write=False)

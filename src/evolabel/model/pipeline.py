@@ -42,7 +42,7 @@ import numpy as np
 
 from evolabel._utils.interrupts import held
 from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_rows
-from evolabel.core.stage import LearningStage, Stage, StagePart
+from evolabel.core.stage import LearningStage, Stage, StagePart, read_only
 from evolabel.engine.compile import direct, direct_by_profile, kernel
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.readers import Following
@@ -59,7 +59,7 @@ from evolabel.stages.drift.loops.follow import (
 from evolabel.stages.drift.loops.members import mix_rows
 from evolabel.stages.drift.stage import Drift
 from evolabel.stages.last_answers.stage import LastAnswers
-from evolabel.stages.own.stage import checked_prototypes, read_only
+from evolabel.stages.own.stage import checked_prototypes
 from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
 from evolabel.stages.rules.loops.answer import answer_rows
 from evolabel.stages.rules.loops.antecedents import is_novel, nearest, reason_after, rule_memberships, update_winner

@@ -13,14 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from evolabel._utils.interrupts import held
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
 from evolabel.core.stage import MANY, Answering, WrongOutputs, checked_outputs, parameters_of
 from evolabel.core.stored_checks import check_arrays, inside
 from evolabel.errors import DataError, ParameterError, StageError
-from evolabel.typing import AnyArray, Arrays, FloatArray, IntArray
+from evolabel.typing import AnyArray, Arrays, IntArray
 
 Facts = dict[str, Any]
 """What a file states of a stage: its name, and by name the arrays and parameters."""
@@ -305,22 +304,3 @@ def _faults_of(name: str, method: str) -> Iterator[None]:
             why += " (answer may change rows.outputs alone, learn_row the arrays of its stage)"
         where = ", ".join(getattr(error, "__notes__", [method]))
         raise StageError(f"stage {name!r}: {where} {why}; the model is unchanged") from error
-
-
-def _can_be_opened(array: FloatArray) -> bool:
-    """Return whether `array` can be made writeable again; one that was unpickled from bytes cannot."""
-    return array.flags.owndata or (isinstance(array.base, np.ndarray) and _can_be_opened(array.base))
-
-
-@contextmanager
-def read_only(arrays: Iterable[FloatArray]) -> Iterator[None]:
-    """Make `arrays` read-only in the `with` block, but for those that could not be made writeable again."""
-    locked = [array for array in arrays if array.flags.writeable and _can_be_opened(array)]
-    with held():  # Ctrl-C waits: an array that stays read-only could not be learned into any more
-        try:
-            for array in locked:
-                array.setflags(write=False)
-            yield
-        finally:
-            for array in locked:
-                array.setflags(write=True)
