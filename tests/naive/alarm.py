@@ -5,6 +5,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from evolabel.typing import FloatArray
+from naive.pace import is_rare
 
 
 class NaiveAlarm:
@@ -147,7 +148,7 @@ class NaivePositives:
             self.log_odds = min(max(self.log_odds, 0.0) + more, log(1e12))
         limit = log(50000.0 * share) + 0.5 * margin**2 if share > 0.0 else -1e300
         risen = self.mean > self.usual + 3.0 * sqrt(self.usual * (1.0 - self.usual) / 39.0)
-        if share < 0.15 and self.log_odds > limit and risen:
+        if is_rare(share, n_eff) and self.log_odds > limit and risen:
             self.raised, self.since, self.log_odds = True, row, -float("inf")
             return True
         if calm and self.log_odds <= log(30.0):

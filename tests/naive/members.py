@@ -220,12 +220,13 @@ class NaiveTrial:
         for sensor in sensors:
             sensor.begins = self.takes_suspects
         self.as_read = self.moved = 0.0
+        self.persisted = False  # at the last comparison
         self.persists, self.runs = False, [[0.0]]  # gains of the rows of each run of answers
 
     @property
     def uses_new(self) -> bool:
-        """Whether the view on trial answers."""
-        return self.on and self.moved <= self.as_read
+        """Whether the view on trial answers: better of late, and likely better by runs where answers persist."""
+        return self.on and self.moved <= self.as_read and (not self.persisted or self.is_sure(1.0, 2))
 
     def takes_suspects(self) -> bool:
         """Whether suspects may join the trial, in its first 200 rows, or begin one."""
@@ -238,13 +239,13 @@ class NaiveTrial:
 
     @property
     def gains(self) -> list[float]:
-        """Mean gains of the runs that have ended."""
-        return [float(np.mean(run)) for run in self.runs[:-1] if run]
+        """Mean gains of the runs that have ended, which a row of the next one shows."""
+        return [float(np.mean(run)) for run in [run for run in self.runs if run][:-1]]
 
-    def is_sure(self, errors: float) -> bool:
-        """Beyond so many standard errors over six runs."""
+    def is_sure(self, errors: float, least: int = 6) -> bool:
+        """Beyond so many standard errors over at least so many runs."""
         n = len(self.gains)
-        return n >= 6 and float(np.mean(self.gains)) > errors * np.std(self.gains, ddof=1) / sqrt(n)
+        return n >= least and float(np.mean(self.gains)) > errors * np.std(self.gains, ddof=1) / sqrt(n)
 
     @property
     def is_proved(self) -> bool:
@@ -268,6 +269,7 @@ class NaiveTrial:
             enough = len(self.gains) >= 6 or now - self.begun >= 5000 or not (self.persists or self.many)
             if now - self.since >= 200 and enough:
                 verdicts = self.look_back(now) if self.reviews else self.judged(now)
+        self.persisted = self.persists
         for sensor, value in zip(self.sensors, x, strict=True):
             if not np.isnan(value) and sensor.watch(float(value)):
                 self.begun = self.begun if self.on else now

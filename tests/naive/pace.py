@@ -65,6 +65,12 @@ class NaiveAnswers:
         return rate / (2.0 - rate) if rate < 1.0 else 1.0
 
 
+def is_rare(share: float, n_eff: float) -> bool:
+    """Below .15 by two standard errors of the independent answers among the last 1,000; random ones leave no doubt."""
+    n = 1000.0 * n_eff
+    return share < 0.15 if n_eff == 1.0 else share + 2.0 * sqrt(share * (1.0 - share) / n + 0.25 / n**2) < 0.15
+
+
 def pace_of(n_eff: float) -> float:
     """More time than independent answers, all of it from .2239 of them on."""
     return float(min(1.0, 7.0 * n_eff**1.3))

@@ -50,6 +50,7 @@ LEAST_EXPECTED = 10.0
 CHANGE_DOUBT = 2.0  # standard errors of the changes
 RANDOM_RATE = 0.75  # of 2,000 streams of 10,000 answers at random 0 or 1 have a row below it, at shares of .5 to .005
 EPISODES_BELOW = 0.15  # share of a label below which its positives are counted in episodes
+RARE_DOUBT = 2.0  # standard errors of the share
 EPISODE_GAP = 10.0  # answers; plants of seeds 36, 38, 40, 41, whose faults last 15 rows: 5 to 15 are equally good
 EPISODE_RATE = 0.5  # of 300 streams of 10,000 answers at random, none has a row below it, at shares of .15 to .005
 PACE, PACE_POWER = 7.0, 1.3
@@ -85,6 +86,17 @@ def count_answer(a: FloatArray, y: float) -> None:
     if a[EXPECTED] > MOST_EXPECTED:
         a[CHANGES] *= MOST_EXPECTED / a[EXPECTED]
         a[EXPECTED] = MOST_EXPECTED
+
+
+@inner
+def is_rare(share: float, n_eff: float) -> bool:
+    """Return whether a label of this `share` of late is rare beyond doubt.
+
+    An answer counts for `n_eff` independent ones: after a run of 1,000 rows a class is not rare.
+    """
+    n = SHARE_ANSWERS * n_eff
+    doubt = RARE_DOUBT * ((share * (1.0 - share) + 0.25 / n) / n) ** 0.5 if n_eff < 1.0 else 0.0
+    return bool(share + doubt < EPISODES_BELOW)
 
 
 @inner

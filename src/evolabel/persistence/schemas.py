@@ -13,7 +13,7 @@ written out.
 |        | `members.trial`                                                                                            |
 | 5      | views, readings, phase and trial are arrays of `sensors`, not of `members`; with the parameter `memory`,   |
 |        | `last_answers`, `following`, `members.positives`, `members.held`, `thresholds.positives`,                  |
-|        | `thresholds.before`, and 13 numbers of `sensors.trial`                                                     |
+|        | `thresholds.before`, and 14 numbers of `sensors.trial`                                                     |
 """
 
 import re
@@ -155,7 +155,7 @@ def _to_fifth(arrays: Arrays, manifest: dict[str, Any]) -> None:
         if f"members.{name}" in arrays:
             arrays[f"sensors.{name}"] = arrays.pop(f"members.{name}")
     if "sensors.trial" in arrays:
-        arrays["sensors.trial"] = _padded(arrays["sensors.trial"], 0, 13)
+        arrays["sensors.trial"] = _padded(arrays["sensors.trial"], 0, 14)
     for name, like in (("members.held", "members.n_losses"), ("thresholds.before", "thresholds.since")):
         if like in arrays:
             arrays.setdefault(name, np.zeros(len(arrays[like]), np.int64))

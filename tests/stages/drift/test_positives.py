@@ -90,6 +90,14 @@ def test_one_run_of_positives_that_persist_counts_once():
     assert [place // len(run) - 30 for place in found] == [4]
 
 
+def test_a_class_that_did_not_come_in_a_long_run_is_not_rare():
+    """Its last 1,000 answers hold a few independent ones."""
+    row = np.r_[1.0, np.zeros(19)]
+    losses, answers = np.r_[np.tile(0.02 * row, 40), np.tile(0.8 * row, 9)], np.tile(row, 49)
+    assert watched(losses, answers, n_eff=0.07)[0]
+    assert watched(losses, answers, n_eff=0.005)[0] == []
+
+
 def test_a_label_that_is_predicted_where_it_is_not_is_noticed():
     """Its limit has risen: no positive is missed, but five predicted ones are none."""
     row = np.r_[1.0, np.zeros(19)]

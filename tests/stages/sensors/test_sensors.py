@@ -210,6 +210,18 @@ def test_a_trial_with_few_runs_of_answers_ends_without_a_verdict():
     assert watched.members.sensors.arrays.phase.tolist() == [0, 2, 2]
 
 
+@pytest.mark.parametrize(("run", "earliest", "latest"), [(0, 0, 0), (20, 20, 60), (1500, 200, 200)])
+def test_a_view_on_trial_answers_once_runs_show_that_it_is_better(run, earliest, latest):
+    """Where answers come as if at random, it answers at once; two runs of 1,500 come too late."""
+    watched, uses_new = Watched(0), []
+    while len(uses_new) < 200:
+        moved = np.array([5.0 * (watched.members.arrays.clock[ROWS] >= 60), 0.0])
+        watched.learn(watched.rng.normal(size=2) + moved, 0.5, 0.1, run)
+        if watched.started:
+            uses_new.append(bool(sensors.uses_new_view(watched.members.sensors.arrays.trial)))
+    assert earliest <= [*uses_new, True].index(True) <= latest
+
+
 def corrected(errors, run=0):
     """Sensor 0 moves and is corrected; then the slow member has these `errors` as corrected and as read."""
     watched = Watched(0)

@@ -34,6 +34,7 @@
 |          | RUNS_SCATTER   |                                                                                    |
 |          | UNSETTLED      | 1: a feature is on trial, or has begun to leave its usual places                   |
 |          | BEGUN          | first row of the trial or review, also where later suspects have joined it         |
+|          | PERSISTS       | 1: answers persist                                                                 |
 """
 
 from typing import Annotated, NamedTuple
@@ -54,8 +55,8 @@ N_READINGS = 19
 WATCHED, COLLECTING, ON_TRIAL, UNWATCHED, REVIEWED = 0, 1, 2, 3, 4
 IS_ON, STARTED, LOSS_AS_READ, LOSS_MOVED, ANSWERS = 0, 1, 2, 3, 4
 RUN_ENDED, RUN_GAIN, RUN_ROWS, RUNS, RUNS_GAIN, RUNS_SCATTER = 5, 6, 7, 8, 9, 10
-UNSETTLED, BEGUN = 11, 12
-N_TRIAL = 13
+UNSETTLED, BEGUN, PERSISTS = 11, 12, 13
+N_TRIAL = 14
 REVIEW = 2.0  # value of IS_ON
 
 NO_VERDICT, SENSOR_MOVED, INPUTS_MOVED, CORRECTION_DROPPED = 0, 1, 2, 3  # of `verdict`

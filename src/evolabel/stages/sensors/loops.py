@@ -52,6 +52,7 @@ from evolabel.stages.sensors.arrays import (
     NO_VERDICT,
     OFFSET,
     ON_TRIAL,
+    PERSISTS,
     READ_MEAN,
     READ_VARIANCE,
     REVIEW,
@@ -92,6 +93,7 @@ TRIAL_ANSWERS = 50.0  # rows with labels that a trial has at least
 LEAST_BETTER = 0.95  # of the error as it is read, which that of the view on trial must not exceed
 LONGEST_TRIAL = 5000  # of a trial that has seen fewer runs, and of a review
 FEWEST_RUNS = 6.0  # of rows with the same answers, where answers persist
+LIKELY_RUNS = 2.0  # of which a view on trial that answers is better by one standard error, where answers persist
 SURE_RUNS = 3.5  # standard errors of the mean gain of the runs
 MOST_MOVED = 4.0  # sensors that are corrected at once, if these are not
 SHARE_MOVED = 0.25  # of all: the same, where that is more
@@ -102,9 +104,21 @@ _TINY = 1e-300
 
 
 @inner
+def error_of_runs(trial: FloatArray) -> float:
+    """Return the standard error of the mean gain over the runs of `trial`."""
+    return float(np.sqrt(trial[RUNS_SCATTER] / (max(trial[RUNS], 2.0) - 1.0) / max(trial[RUNS], 1.0)))
+
+
+@inner
 def uses_new_view(trial: FloatArray) -> bool:
-    """Return whether the view on `trial` answers: there is a trial, no review, and its error is not larger."""
-    return bool(trial[IS_ON] == 1.0 and trial[LOSS_MOVED] <= trial[LOSS_AS_READ])
+    """Return whether the view on `trial` answers: there is a trial, no review, and its error is not larger.
+
+    Where answers persist, recent errors are those of one run: the gain over runs has to be likely, too.
+    """
+    if trial[IS_ON] != 1.0 or trial[LOSS_MOVED] > trial[LOSS_AS_READ]:
+        return False
+    likely = trial[RUNS] >= LIKELY_RUNS and trial[RUNS_GAIN] > error_of_runs(trial)
+    return bool(trial[PERSISTS] == 0.0 or likely)
 
 
 @inner
@@ -160,8 +174,7 @@ def end_run(trial: FloatArray) -> None:
 @inner
 def is_sure(trial: FloatArray, deviations: float) -> bool:
     """Return whether the gain of the view on `trial` is above so many standard `deviations` of its mean over runs."""
-    error = np.sqrt(trial[RUNS_SCATTER] / (max(trial[RUNS], 2.0) - 1.0) / max(trial[RUNS], 1.0))
-    return bool(trial[RUNS] >= FEWEST_RUNS and trial[RUNS_GAIN] > deviations * error)
+    return bool(trial[RUNS] >= FEWEST_RUNS and trial[RUNS_GAIN] > deviations * error_of_runs(trial))
 
 
 @inner
@@ -175,18 +188,18 @@ def are_many_tried(sensors: SensorState) -> bool:
 
 
 @inner
-def needs_runs(persists: bool, sensors: SensorState) -> bool:
-    """Return whether a verdict needs `FEWEST_RUNS` runs: answers persist, `persists`, or many features are on trial."""
-    return persists or are_many_tried(sensors)
+def needs_runs(sensors: SensorState) -> bool:
+    """Return whether a verdict needs `FEWEST_RUNS` runs: answers persist, or many features are on trial."""
+    return bool(sensors.arrays.trial[PERSISTS] > 0.0 or are_many_tried(sensors))
 
 
 @inner
-def is_over(now: int, persists: bool, sensors: SensorState) -> bool:
+def is_over(now: int, sensors: SensorState) -> bool:
     """Return whether the trial or review that is on has seen enough rows, answers and runs at the row `now`."""
     trial = sensors.arrays.trial
     if now - trial[STARTED] < TRIAL_ROWS or trial[ANSWERS] < TRIAL_ANSWERS:
         return False
-    return bool(trial[RUNS] >= FEWEST_RUNS or now - trial[BEGUN] >= LONGEST_TRIAL or not needs_runs(persists, sensors))
+    return bool(trial[RUNS] >= FEWEST_RUNS or now - trial[BEGUN] >= LONGEST_TRIAL or not needs_runs(sensors))
 
 
 @inner
@@ -232,19 +245,19 @@ def adopt(j: int, now: int, sensors: SensorState) -> None:
 
 
 @inner
-def end_trial(now: int, persists: bool, sensors: SensorState) -> None:
+def end_trial(now: int, sensors: SensorState) -> None:
     """Adopt the view on trial at the row `now` if it was better, else make the new place a usual one.
 
-    Fills `verdict` and `moved`. Where a verdict needs runs of answers (`persists`: answers persist), and there were not
+    Fills `verdict` and `moved`. Where a verdict needs runs of answers, and there were not
     enough, there is none; where answers come as if at random, each row proves something.
     """
     trial, views, r = sensors.arrays.trial, sensors.arrays.views, sensors.arrays.readings
     better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
     if are_many_tried(sensors):
         better = better and is_sure(trial, SURE_OF_MANY)
-    elif persists:
+    elif trial[PERSISTS] > 0.0:
         better = better and is_sure(trial, SURE_RUNS)
-    proved = trial[RUNS] >= FEWEST_RUNS or not needs_runs(persists, sensors)
+    proved = trial[RUNS] >= FEWEST_RUNS or not needs_runs(sensors)
     for j in range(r.shape[1]):
         if sensors.arrays.phase[j] == ON_TRIAL:
             sensors.moved[0, j], sensors.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
@@ -317,11 +330,11 @@ def end_review(sensors: SensorState) -> None:
 
 
 @inner
-def end_part(now: int, persists: bool, sensors: SensorState) -> bool:
+def end_part(now: int, sensors: SensorState) -> bool:
     """End the trial at the row `now`, or look at the review; return whether there are verdicts. See `end_trial`."""
     if sensors.arrays.trial[IS_ON] == REVIEW:
         return look_at_review(now, sensors)
-    end_trial(now, persists, sensors)
+    end_trial(now, sensors)
     return True
 
 

@@ -55,15 +55,15 @@ report rows that are none. Their alarm is a vector `a` of `N_POSITIVES` numbers,
 
 With o the odds of a row, e / (1 - e) for an output that is e from its answer, and w its weight,
 O <- max(O, 1) (o / max(1, USUAL_ODDS))^w, at most `MOST_LOST_ODDS`. The alarm is raised when O is above ODDS_LIMIT
-(K + 1) times the share of the label, because only that share of the rows are positives. A label with a share of
-`MOST_WATCHED` or more raises none. Where answers persist (`core.pace`), rows that are `EPISODE_GAP` answers apart
-or less are one episode. Its first row counts: it shows what was known before, while the others were learned from it.
-Of the next ones one counts for every independent answer.
+(K + 1) times the share of the label, because only that share of the rows are positives. A label whose share is
+not below `MOST_WATCHED` beyond doubt raises none. Where answers persist (`core.pace`), rows that are `EPISODE_GAP`
+answers apart or less are one episode. Its first row counts: it shows what was known before, while the others were
+learned from it. Of the next ones one counts for every independent answer.
 """
 
 import numpy as np
 
-from evolabel.core.pace import EPISODE_GAP, EPISODES_BELOW
+from evolabel.core.pace import EPISODE_GAP, EPISODES_BELOW, is_rare
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.lanes import exp_of_negative
 from evolabel.typing import FloatArray, IntArray
@@ -401,7 +401,7 @@ def watch_positives(
         odds = max(a[LOST_ODDS], 1.0) * (odds_of(loss) / max(a[USUAL_ODDS], 1.0)) ** weight
         a[LOST_ODDS] = min(odds, MOST_LOST_ODDS)
     sure = a[LOST_ODDS] * exp_of_negative(-0.5 * margin * margin) > ODDS_LIMIT * share
-    if share < MOST_WATCHED and sure and are_worse(a):
+    if is_rare(share, n_eff) and sure and are_worse(a):
         a[IS_LOST], a[LOST_AT], a[LOST_ODDS] = 1.0, row, 0.0
         return True
     if is_calm and a[LOST_ODDS] <= DOUBTED_ODDS:

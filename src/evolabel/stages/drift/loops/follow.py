@@ -74,7 +74,7 @@ from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.antecedents import rule_memberships
 from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents, project
 from evolabel.stages.scaling.loops import clipped_score, score_of
-from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, RUN_ENDED, UNSETTLED, UNWATCHED
+from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, PERSISTS, RUN_ENDED, UNSETTLED, UNWATCHED
 from evolabel.stages.sensors.loops import (
     answering_view,
     compare_views,
@@ -138,9 +138,9 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
     arrays, ended, unsettled = sensors.arrays, False, False
     if arrays.trial[IS_ON] > 0.0:
         compare_answers(y, confidence, members)
-        persists = members.arrays.time[ROW_INDEPENDENT] < 1.0
-        if is_over(now, persists, sensors):
-            ended = end_part(now, persists, sensors)
+    arrays.trial[PERSISTS] = 1.0 if members.arrays.time[ROW_INDEPENDENT] < 1.0 else 0.0
+    if arrays.trial[IS_ON] > 0.0 and is_over(now, sensors):
+        ended = end_part(now, sensors)
     for j in range(x.shape[0]):
         if knots.used[j] >= FEWEST_KNOTS and arrays.phase[j] != UNWATCHED and not np.isnan(x[j]):
             if in_stream:
