@@ -33,11 +33,11 @@ def test_a_folder_is_named_by_its_path(monkeypatch, tmp_path):
 
 
 def test_a_wheel_is_named_by_its_address(monkeypatch, tmp_path):
-    wheel = tmp_path / "evolabel-0.1.0-py3-none-any.whl"
+    wheel = tmp_path / "evolabel-0.2.0-py3-none-any.whl"
     wheel.touch()
     installed(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
     assert install_command("cli") == f'pip install "evolabel[cli] @ {wheel.as_uri()}"'
-    address = "https://example.org/evolabel-0.1.0-py3-none-any.whl"
+    address = "https://example.org/evolabel-0.2.0-py3-none-any.whl"
     installed(monkeypatch, {"url": address, "archive_info": {}})
     assert install_command("cli") == f'pip install "evolabel[cli] @ {address}"'
 

@@ -1,6 +1,6 @@
 """Wheels with machine code: the pure wheel, what `evolabel ready --into-package` writes, and the tags of numba's wheel.
 
-    python tools/platform_wheel.py dist/evolabel-0.1.0-py3-none-any.whl dist     # for the Python that runs it
+    python tools/platform_wheel.py dist/evolabel-0.2.0-py3-none-any.whl dist     # for the Python that runs it
 
 The code fits wherever the wheel of numba for the same Python can be installed, on processors from the baseline on
 (`evolabel.engine.installed_code`). Where it does not fit, kernels are compiled on first use, as with the pure wheel.

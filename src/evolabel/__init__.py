@@ -2,7 +2,7 @@
 
 from evolabel._utils.lazy import attach
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __getattr__, __dir__, __all__ = attach(
     __name__, {"classifier.estimator": ["EvolvingFuzzyClassifier"], "stages.drift.alarm": ["DriftAlarm"]}
 )

@@ -50,6 +50,12 @@ def test_sources_options_and_bounds_checks_name_the_folder(tmp_path):
     assert name() == names[-1]
 
 
+def test_every_source_has_a_folder():
+    """`evolabel doctor` asks for all of them, and some import modules from a package of loops."""
+    for source in Path(compile.__file__).parents[1].rglob("*.py"):
+        assert compile.folder_of(source).name.startswith(source.stem)
+
+
 def test_no_kernel_is_imported_from_a_module_that_does_not_name_the_folder():
     """A change of such a module would leave old machine code in use."""
     package = Path(compile.__file__).parents[1]

@@ -61,7 +61,8 @@ def imported_sources(source: Path, package: Path, known: frozenset[Path] = froze
     """Return `source` and all files of kernels in `package` that it imports, directly or not, and those in `known`."""
     known |= {source}
     for name in _imported_names(source.read_text("utf-8")):
-        file = package.joinpath(*name.split(".")).with_suffix(".py")
+        module = package.joinpath(*name.split("."))
+        file = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
         if file not in known:
             known = imported_sources(file, package, known)
     return known

@@ -29,6 +29,7 @@ from evolabel.typing import Arrays, FloatArray
 SCHEMA = 5
 
 _VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
+_CHECKOUTS = "0.1.0"  # what every checkout before 0.2.0 called itself
 _KNOTS = 16  # the parameter `n_knots` of schema 2, a constant since
 PAPER_PARAMETERS: dict[str, object] = {
     "merging": "room",
@@ -86,9 +87,9 @@ def remedy(manifest: dict[str, Any]) -> str:
 
 
 def _writer(manifest: dict[str, Any]) -> str | None:
-    """Return the version that wrote `manifest`, in words; None if it has none, or one with the number of this one."""
+    """Return the version that wrote `manifest`, in words; None if its number names no other release."""
     version = manifest.get("evolabel")
-    known = isinstance(version, str) and version != __version__ and _VERSION.fullmatch(version)
+    known = isinstance(version, str) and version not in (__version__, _CHECKOUTS) and _VERSION.fullmatch(version)
     return f"evolabel {version}" if known else None
 
 
