@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from evolabel.checks import check_stage
+
 FOLDER = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(FOLDER.rglob("plot_*.py"))
 every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
@@ -39,3 +41,10 @@ def test_a_script_is_short_and_uses_public_names_only(script):
 def test_every_lesson_is_listed():
     listed = (FOLDER.parent / "docs" / "tutorials" / "index.md").read_text(encoding="utf-8")
     assert [script.stem for script in (FOLDER / "tutorials").glob("plot_*.py") if script.stem not in listed] == []
+
+
+def test_the_stage_of_the_gallery_passes_its_check():
+    text = (FOLDER / "gallery" / "plot_own_stage.py").read_text(encoding="utf-8")
+    found = {}
+    exec(text.partition("# Twenty machines")[0], found)
+    check_stage(found["MachineErrors"](0, 20))

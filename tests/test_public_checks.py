@@ -323,6 +323,8 @@ class ShallowCopies(StageShares):
 
 
 class Forgetful(StageShares):
+    """Counts in a plain attribute, which its answers show."""
+
     learned = 0
 
     def answer(self, rows):
@@ -332,6 +334,55 @@ class Forgetful(StageShares):
     def learn_row(self, row, log):
         super().learn_row(row, log)
         self.learned += 1
+
+
+class CountingRows(StageShares):
+    """Counts in a plain attribute, which its answers do not show."""
+
+    def __init__(self):
+        self.n_rows, self.kept = 0, {"rows": []}
+
+    def learn_row(self, row, log):
+        super().learn_row(row, log)
+        self.n_rows += 1
+
+
+class KeepingRows(CountingRows):
+    def learn_row(self, row, log):
+        super(CountingRows, self).learn_row(row, log)
+        self.kept["rows"].append(row.X[0].copy())
+
+
+class CountingCalls(CountingRows):
+    def answer(self, rows):
+        super().answer(rows)
+        self.n_rows += 1
+
+
+class FirstRow(StageShares):
+    """Answers by a row that it has kept beside its arrays."""
+
+    first = None
+
+    def answer(self, rows):
+        super().answer(rows)
+        rows.outputs += 0.0 if self.first is None else self.first
+
+    def learn_row(self, row, log):
+        super().learn_row(row, log)
+        self.first = float(np.nansum(row.X)) if self.first is None else self.first
+
+
+class WithTable(StageShares):
+    """Makes what follows from its parameters when it is needed first, and keeps a function."""
+
+    def __init__(self, share=0.5):
+        self.share, self.rule, self.table = share, lambda x: x, None
+
+    def answer(self, rows):
+        self.table = np.full(3, self.share) if self.table is None else self.table
+        self.names = ["a", "b"]
+        rows.outputs[:] = rows.outputs + self.rule(self.table[0]) * self.arrays.on / (1.0 + self.arrays.n)
 
 
 class FixedWidth(StageShares):
@@ -369,6 +420,28 @@ class MergedTwice(StageShares):
         self.arrays.n[:] += 1.0
 
 
+class Unmerged(StageShares):
+    merge = OwnStage.merge
+
+
+class MergingNothing(StageShares):
+    def merge(self, other, labels):
+        pass
+
+
+class MergingOnce(StageShares):
+    """Takes over what another one has learned only if it has learned nothing itself."""
+
+    def merge(self, other, labels):
+        if not self.arrays.n.any():
+            super().merge(other, labels)
+
+
+class FailingMerge(StageShares):
+    def merge(self, other, labels):
+        raise KeyError("no such place")
+
+
 class TakingAll(StageShares):
     def merge(self, other, labels):
         super().merge(other, labels)
@@ -391,8 +464,8 @@ class NoAxis(StageShares):
 
 
 BROKEN_STAGES = {
-    Spoilt: "answer left nan",
-    CountingAnswers: "answer raised ValueError: output array is read-only",
+    Spoilt: "answer of row [0-9]+ left nan",
+    CountingAnswers: "answer of row 0 raised ValueError: output array is read-only",
     Cheating: "answer reads the labels",
     Mean: "learn changes outputs otherwise|learn of many rows differs",
     LearningFirst: "learn changes outputs otherwise than answer",
@@ -403,19 +476,49 @@ BROKEN_STAGES = {
     ShallowCopies: "a copy that learns changes the (answers|arrays) of the stage",
     OtherParts: "explain returns something else than answer adds",
     LearningParts: "explain changes the arrays",
-    Forgetful: "a stage with the stored arrays gives other outputs",
-    FixedWidth: "after a label has come raised",
-    FixedFeatures: "after a feature has come raised",
+    Forgetful: "learn_row changes the attribute 'learned'",
+    CountingRows: "learn_row changes the attribute 'n_rows'.*declare it in `schema`",
+    KeepingRows: "learn_row changes the attribute 'kept'",
+    CountingCalls: "answer changes the attribute 'n_rows'",
+    FirstRow: "a stage with the stored arrays gives other outputs",
+    FixedWidth: "after a label has come: learn_row of row 0 raised",
+    FixedFeatures: "after a feature has come: learn_row of row 0 raised",
+    Unmerged: r"has no merge; write merge\(other, labels\).*or pass merging=False",
+    MergingNothing: "merge leaves the arrays as they were",
+    MergingOnce: "merge leaves the arrays as they were",
+    FailingMerge: "merge raised KeyError: 'no such place'",
     MergedInOrder: "merge mixes up the labels",
     MergedTwice: "with a stage that has learned nothing changes the outputs",
     TakingAll: "merge changes the other stage",
-    Unstorable: "in a classifier raised StageError.*array n holds values",
-    NoAxis: "as a stage of a classifier raised ParameterError: .*axis 'hour'",
+    Unstorable: "in a classifier: stage 'shares': learn left .*array n holds values",
+    NoAxis: "as a stage of a classifier: .*axis 'hour'",
 }
 
 
 def test_a_small_stage_passes():
     check_stage(StageShares())
+    check_stage(WithTable())
+    check_stage(Unmerged(), merging=False)
+
+
+@pytest.mark.parametrize("broken", [Unstorable, FailingMerge, NoAxis, Spoilt])
+def test_the_message_of_a_broken_stage_names_one_error(broken):
+    with pytest.raises(AssertionError) as raised:
+        check_stage(broken())
+    text = str(raised.value)
+    assert text.count("raised") <= 1
+    assert "Error: stage" not in text
+    assert "unchanged" not in text
+    assert "has the method" not in text
+
+
+class NoSchema(OwnStage):
+    name = "bare"
+
+
+def test_a_stage_without_a_schema_is_named():
+    with pytest.raises(AssertionError, match="NoSchema has no schema; write schema ="):
+        check_stage(NoSchema())
 
 
 @settings(max_examples=examples(5), deadline=None)

@@ -40,7 +40,7 @@ class SavedState:
             elif isinstance(each, tuple):
                 rest.extend(each)
             else:
-                found = each if isinstance(each, _CONTAINERS) else _attributes(each)
+                found = each if isinstance(each, _CONTAINERS) else attributes_of(each)
                 if found is not None:
                     self._kept.append((found, found.copy()))
                     rest.extend(_behind(kind, found))
@@ -77,7 +77,7 @@ def _behind(kind: type, found: Any) -> Iterable[Any]:
     return found.values() if changing is None else [found[name] for name in changing if name in found]
 
 
-def _attributes(thing: object) -> dict[str, Any] | None:
+def attributes_of(thing: object) -> dict[str, Any] | None:
     """Return the attributes of `thing`; None for a class, a function, one without any, or one of `_SHARED`."""
     if isinstance(thing, _NO_STATE) or type(thing).__module__.partition(".")[0] in _SHARED:
         return None

@@ -1,17 +1,21 @@
 """`check_stage`: what a model relies on in a stage, checked on a small batch, and in a classifier."""
 
 import copy
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from evolabel._utils.rollback import attributes_of
 from evolabel.checks.comparison import (
     N_INITIAL,
     N_ROWS,
     ROUNDING,
-    expected_to_work,
     require,
     require_methods,
     require_same,
@@ -21,24 +25,26 @@ from evolabel.checks.comparison import (
 )
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.core.rows import Rows
-from evolabel.core.schema import Schema
-from evolabel.core.stage import LearningStage, OwnStage, WrongOutputs
-from evolabel.stages.own.stage import CheckedStage, checked_prototypes
+from evolabel.core.stage import LearningStage, OwnStage
+from evolabel.errors import ParameterError, StageError
+from evolabel.stages.own.stage import CheckedStage, checked_prototypes, reason_of, schema_fault
 from evolabel.typing import FloatArray
 
 _INTERFACE = "evolabel.stages.OwnStage"
 
 
-def check_stage(stage: LearningStage | OwnStage, *, n_features: int = 4, n_labels: int = 3) -> None:
+def check_stage(
+    stage: LearningStage | OwnStage, *, n_features: int = 4, n_labels: int = 3, merging: bool = True
+) -> None:
     """Raise AssertionError if `stage` does not keep what a model relies on (`evolabel.stages.OwnStage`).
 
     Checked are: finite outputs of the right shape; `answer` changes the outputs alone, neither the stage nor what else
     the rows have, and does not read labels; rows at once are answered and learned like row by row; `learn` changes
     outputs as `answer` does before each row; the same rows twice give the same outputs; `explain` returns what `answer`
     adds; copies are independent; the arrays are all that was learned; a label that comes later is answered and learned.
-    Of a stage of your own also: a feature that comes later; merging with a stage that has learned nothing, its labels
-    in another order; training in a classifier, its file, and its explanations. Rows have missing features and labels
-    (NaN), sample weights and confidences.
+    Of a stage of your own also: other attributes stay as they are; a feature that comes later; merging, with a stage
+    that has learned nothing, too, its labels in another order; training in a classifier, its file, and its
+    explanations. Rows have missing features and labels (NaN), sample weights and confidences.
 
     Parameters
     ----------
@@ -47,6 +53,8 @@ def check_stage(stage: LearningStage | OwnStage, *, n_features: int = 4, n_label
         labels.
     n_features, n_labels : int
         Columns of the features and labels of the test rows.
+    merging : bool
+        Whether models with the stage are merged; False: it needs no `merge`.
 
     Raises
     ------
@@ -70,36 +78,52 @@ def check_stage(stage: LearningStage | OwnStage, *, n_features: int = 4, n_label
     ...     def learn_row(self, row, log):
     ...         self.arrays.on[:] += np.nan_to_num(row.Y[0])
     ...         self.arrays.n[:] += ~np.isnan(row.Y[0])
+    ...     def merge(self, other, labels):
+    ...         for mine, theirs in zip(self.arrays, self.placed(other, labels)):
+    ...             mine += theirs
     >>> check_stage(Shares())
     """
     name = type(stage).__name__
     require_methods(stage, _INTERFACE, ("answer", "learn", "explain"))
-    require(isinstance(getattr(stage, "schema", None), Schema), f"{name} has no schema; write it as {_INTERFACE} shows")
+    schema = schema_fault(stage)
+    require(schema is None, f"{name} {str(schema).removeprefix('which ')}")
     own = isinstance(stage, OwnStage) and not hasattr(stage, "arrays")
     if own:
-        with expected_to_work(f"{name} as a stage of a classifier", f"write it as {_INTERFACE} shows"):
+        with _working(f"{name} as a stage of a classifier"):
             checked_prototypes([], [stage])
     started: Any = CheckedStage(stage, n_features, n_labels, exclusive=False).stage if own else stage
     rows = _rows(n_features, n_labels)
     first, later = _part(rows, slice(0, N_INITIAL)), _part(rows, slice(N_INITIAL, None))
-    try:
+    with _working(name):
         _check_copies(started, name, first)
         _check_answers(started, name, first, later)
         _check_order(started, name, first, later)
         _check_input(_trained(started, first), name, later)
         _check_parts(started, name, first, later)
+        if own:
+            _check_attributes(started, name, (first, later))
         _check_arrays(started, name, first, later)
+    if own:
+        _check_widths(stage, name, first)
+        if merging:
+            _check_merging(stage, name, first, later)
+        _check_in_classifier(stage, name, n_features, n_labels)
+
+
+@contextmanager
+def _working(what: str, advice: str = "") -> Iterator[None]:
+    """Turn what a stage raises inside into an AssertionError: `what` was tried, the reason once, and `advice`."""
+    try:
+        yield
     except AssertionError:
         raise
     except Exception as error:
-        where = ", ".join(getattr(error, "__notes__", ["a method"]))
-        what = str(error) if isinstance(error, WrongOutputs) else f"raised {type(error).__name__}: {error}"
-        raise AssertionError(f"{name}: {where} {what} (rows of {n_features} features, {n_labels} labels)") from error
-    if own:
-        _check_widths(stage, name, first)
-        if getattr(type(stage), "merge", None) is not OwnStage.merge:
-            _check_merging(stage, name, first, later)
-        _check_in_classifier(stage, name, n_features, n_labels)
+        if isinstance(error, StageError | ParameterError):  # its message names the stage and the method
+            found = ": " + str(error).partition("; the model is unchanged")[0]
+        else:
+            where, why = reason_of(error, "")
+            found = f": {where} {why}" if where else f" {why}"
+        raise AssertionError(what + found + (f"; {advice}" if advice else "")) from error
 
 
 def _check_copies(stage: Any, name: str, first: Rows) -> None:
@@ -170,6 +194,41 @@ def _check_parts(stage: Any, name: str, first: Rows, later: Rows) -> None:
         require_same(array, former, f"{name}.explain changes the arrays", "only learn may change them")
 
 
+def _check_attributes(stage: Any, name: str, pieces: tuple[Rows, ...]) -> None:
+    """Check that answering and learning `pieces` of rows change no attribute but the arrays; a new one may come."""
+    for method, call in (("answer", _answered), ("learn_row", _learned)):
+        tried = copy.deepcopy(stage)
+        states = [_attributes_of(tried)]
+        for rows in pieces:
+            call(tried, rows)
+            states.append(_attributes_of(tried))
+        for before, after in pairwise(states):
+            changed = [each for each, state in before.items() if after.get(each, state) != state]
+            found = f"{name}.{method} changes the attribute {', '.join(map(repr, changed))}"
+            require(not changed, f"{found}, which is neither stored nor put back; declare it in `schema` as an array")
+
+
+def _attributes_of(stage: Any) -> dict[str, Any]:
+    """Return the contents of the attributes of `stage` by name, but for its arrays and those that are None."""
+    return {name: _content(each) for name, each in vars(stage).items() if name != "arrays" and each is not None}
+
+
+def _content(thing: Any, depth: int = 6) -> Any:
+    """Return what can be compared of `thing`: of arrays their bytes, of objects their attributes, `depth` levels."""
+    if isinstance(thing, np.ndarray):
+        return thing.shape, thing.tobytes()
+    if isinstance(thing, np.random.Generator):
+        return repr(thing.bit_generator.state)
+    if isinstance(thing, str | bytes | int | float | np.generic) or thing is None:
+        return repr(thing)
+    if isinstance(thing, list | tuple | set | deque) and depth > 0:
+        return [_content(each, depth - 1) for each in thing]
+    inside = thing if isinstance(thing, Mapping) else attributes_of(thing)
+    if inside is None or depth == 0:
+        return None
+    return {repr(key): _content(each, depth - 1) for key, each in inside.items()}
+
+
 def _check_arrays(stage: Any, name: str, first: Rows, later: Rows) -> None:
     """Check that the arrays are all that was learned: another object with copies of them goes on with the same bits."""
     trained, loaded = _trained(stage, first), copy.deepcopy(stage)
@@ -192,13 +251,13 @@ def _check_widths(prototype: Any, name: str, first: Rows) -> None:
     checked.change_features(np.arange(p), p + 1)
     rows = _wider(first)
     rows.X = rows.read = rows.Z = np.column_stack([first.X, np.full(len(first.X), np.nan)])
-    with expected_to_work(f"{name} after a feature has come", "take the number of features from the rows"):
+    with _working(f"{name} after a feature has come", "take the number of features from the rows"):
         _check_outputs(checked.stage, name, rows)
 
 
 def _check_wider(stage: Any, name: str, rows: Rows) -> None:
     """Check that `stage`, to which a label was added, answers and learns `rows` with it."""
-    with expected_to_work(f"{name} after a label has come", "take the number of labels from the rows"):
+    with _working(f"{name} after a label has come", "take the number of labels from the rows"):
         _check_outputs(stage, name, rows)
 
 
@@ -209,13 +268,17 @@ def _check_outputs(stage: Any, name: str, rows: Rows) -> None:
 
 
 def _check_merging(prototype: Any, name: str, first: Rows, later: Rows) -> None:
-    """Check that merging with a stage that has learned nothing gives what the other one has learned."""
+    """Check that merging adds what the other stage has learned, also to a stage that has learned nothing."""
+    is_there = getattr(type(prototype), "merge", None) is not OwnStage.merge
+    todo = f"write merge(other, labels) as {_INTERFACE} describes"
+    require(is_there, f"{name} has no merge; {todo}, or pass merging=False if models with it are never merged")
     p, K = first.X.shape[1], first.Y.shape[1]
-    trained, twin, empty = (CheckedStage(prototype, p, K, exclusive=False).stage for _ in range(3))
-    _learned(trained, first)
-    _learned(twin, first)
+    trained, twin, empty, other = (CheckedStage(prototype, p, K, exclusive=False).stage for _ in range(4))
+    for stage, rows in ((trained, first), (twin, first), (other, later)):
+        _learned(stage, rows)
     places, todo = np.arange(K)[::-1].copy(), "add what `placed(other, labels)` has, less the start values"
-    with expected_to_work(f"{name}.merge", "write it for any order of labels, or leave it out"):
+    with _working(f"{name}.merge", "write it for any order of labels"):
+        _check_merged(trained, other, name, todo)
         twin.merge(empty, places)
         what = f"{name}.merge with a stage that has learned nothing changes the outputs"
         require_same(_answered(twin, later), _answered(trained, later), what, todo, ROUNDING)
@@ -229,11 +292,27 @@ def _check_merging(prototype: Any, name: str, first: Rows, later: Rows) -> None:
     require_same(_answered(empty, turned), _answered(trained, later)[:, places], what, todo, ROUNDING)
 
 
+def _check_merged(one: Any, other: Any, name: str, todo: str) -> None:
+    """Check that merging copies of two stages, each into the other, changes one of them if they differ."""
+    if _bytes_of(one) == _bytes_of(other):
+        return
+    merged = copy.deepcopy(one), copy.deepcopy(other)
+    for mine, theirs in ((merged[0], other), (merged[1], one)):
+        mine.merge(copy.deepcopy(theirs), np.arange(one.n_labels))
+    changes = _bytes_of(merged[0]) != _bytes_of(one) or _bytes_of(merged[1]) != _bytes_of(other)
+    require(changes, f"{name}.merge leaves the arrays as they were, of two stages that have learned other rows; {todo}")
+
+
+def _bytes_of(stage: Any) -> list[bytes]:
+    """Return the arrays of `stage` as bytes."""
+    return [np.asarray(array).tobytes() for array in stage.arrays]
+
+
 def _check_in_classifier(prototype: Any, name: str, n_features: int, n_labels: int) -> None:
     """Check the stage inside a classifier: all rows at once and row by row, explanations, files, a new label."""
     X, Y = small_stream(n_features, n_labels)
     gaps = with_gaps(Y, empty_rows=True)
-    with expected_to_work(f"{name} in a classifier", "the message has the method and the reason"):
+    with _working(f"{name} in a classifier"):
         at_once, by_row = (_classifier(prototype).fit(X[:N_INITIAL], Y[:N_INITIAL]) for _ in range(2))
         f = at_once.test_then_train(X[N_INITIAL:], gaps[N_INITIAL:])
         rows = zip(X[N_INITIAL:, None], gaps[N_INITIAL:, None], strict=True)

@@ -45,7 +45,7 @@ from evolabel.classifier.targets import (
 from evolabel.core.events import Event
 from evolabel.core.options import Options
 from evolabel.core.rows import FOLLOWS_NOTHING, NO_WEIGHTS, NOT_GIVEN, Batch
-from evolabel.errors import DataError, DataTypeError
+from evolabel.errors import DataError, DataTypeError, StageError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import label_drifts
 from evolabel.model.merge import empty_like, merge
@@ -53,6 +53,7 @@ from evolabel.model.stream_model import CHUNK, StreamModel
 from evolabel.stages.calibration.loops import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.stages.drift.label_drift import LabelDrift
+from evolabel.stages.own.stage import fault_of_row
 from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -930,11 +931,11 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         rows = X if self._has_plain_shape(X) else read_encoded(self, X, reset=False).rows
         empty = rows_without_features(rows)
         if empty is None:
-            return _followed(model, rows, Answered(model.outputs(rows), None), ages[: len(rows)])
+            return _followed(model, rows, Answered(_outputs(model, rows), None), ages[: len(rows)])
         note_empty(empty, "the output is the base rates of the labels")
         outputs = np.tile(model.base_rates(), (len(rows), 1))
         if not empty.all():
-            outputs[~empty] = model.outputs(rows[~empty])
+            outputs[~empty] = _outputs(model, rows, ~empty)
         return _followed(model, rows, Answered(outputs, empty), ages[: len(rows)])
 
     def _has_plain_shape(self, X: object) -> TypeGuard[FloatArray]:
@@ -962,6 +963,18 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _outputs(model: StreamModel, rows: FloatArray, filled: BoolArray | None = None) -> FloatArray:
+    """Return the outputs of `model` for those of `rows` that are `filled`, all by default.
+
+    StageError names the first row that a stage of a user cannot answer.
+    """
+    used = rows if filled is None else rows[filled]
+    try:
+        return model.outputs(used)
+    except StageError as error:
+        raise fault_of_row(error, model.outputs, used, filled) from error.__cause__
 
 
 def _followed(model: StreamModel, rows: FloatArray, found: Answered, ages: IntArray) -> Answered:

@@ -100,7 +100,7 @@ class Rows:
     n_rows : int or None
         Rows of the stream up to the last of these; None where they are not counted.
     n_seen : int or None
-        Samples learned up to the last of these; None where they are only answered.
+        Samples learned up to the last of these; None where they are only answered, and in an initial batch.
     episode : array (K,)
         Row of the stream at which each label has drifted, -1 while it is calm.
     drifts_ended : array (K,) or None

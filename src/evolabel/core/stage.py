@@ -41,6 +41,11 @@ def read_only(arrays: Iterable[AnyArray]) -> Iterator[None]:
                 array.setflags(write=True)
 
 
+def fixed_copy(array: AnyArray) -> Any:
+    """Return a copy of `array` that cannot be made writeable: its memory is that of bytes."""
+    return np.ndarray(array.shape, array.dtype, array.tobytes())
+
+
 class StagePart(NamedTuple):
     """What a stage adds to outputs, in units of the output: the parts of all stages add up to it."""
 
@@ -187,18 +192,19 @@ class OwnStage(Answering):
 
     def learn(self, rows: Rows, log: StageLog | None) -> None:
         """Learn `rows` one after the other, each after it was answered, but those of weight 0; events go to `log`."""
+        width = rows.outputs.shape[1]
         for i, row in enumerate(rows.each()):
             method = "answer"
             try:
                 with read_only(self.arrays):
                     self.answer(row)
-                rows.outputs[i] = checked_outputs(row.outputs, (1, rows.outputs.shape[1]))[0]
-                row.outputs.setflags(write=False)
+                row.outputs = fixed_copy(checked_outputs(row.outputs, (1, width)))
+                rows.outputs[i] = row.outputs[0]
                 method = "learn_row"
                 if not len(row.weights) or row.weights[0] > 0.0:
                     self.learn_row(row, None if log is None else log.at(row.n_seen))
             except Exception as error:
-                error.add_note(method if row.n_seen is None else f"{method} of sample {row.n_seen}")
+                error.add_note(f"{method} of " + (f"row {i}" if row.n_seen is None else f"sample {row.n_seen}"))
                 raise
 
     def learn_row(self, row: Rows, log: StageLog | None) -> None:

@@ -216,17 +216,27 @@ class NameTaken(MeanError):
     name = "written_rules"
 
 
+class NoSchema(OwnStage):
+    name = "bare"
+
+
+class PlainSchema(MeanError):
+    schema = Errors
+
+
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
-        ([MeanError(), MeanError()], r"in place 1 of name 'mean_error'"),
+        ([MeanError(), MeanError()], "in place 1, and the one in place 0 is called 'mean_error', too; give each"),
         ([MeanError], r"in place 0; pass an object"),
         ([3], r"has 3 in place 0; pass an object"),
         (MeanError(), "is no list"),
         ("mean", "is no list"),
         ([NoAxis()], "axis 'hour' of 'of' has no length"),
-        ([NoName()], "of name 'mean error'"),
-        ([NameTaken()], "of name 'written_rules'"),
+        ([NoName()], "in place 0, whose name is 'mean error'; use letters, digits and _"),
+        ([NameTaken()], "in place 0, and a built-in stage is called 'written_rules', too; give it another name"),
+        ([NoSchema()], r"has NoSchema\(\) in place 0, which has no schema; write schema = Schema"),
+        ([PlainSchema()], r"in place 0, whose schema is <class .*Errors.>; write schema = Schema"),
     ],
 )
 def test_what_is_no_stage_is_refused(stages, message):
@@ -402,6 +412,17 @@ def writing_rows(stage, rows):
     rows.X[:] = 0.0
 
 
+def writing_rows_after_opening_them(stage, rows):
+    rows.X.flags.writeable = True
+    rows.X[:] = 0.0
+
+
+def writing_outputs_after_opening_them(stage, rows):
+    if rows.outputs.flags.writeable:
+        raise KeyError("only learn_row cannot write them")
+    rows.outputs.setflags(write=True)
+
+
 def writing_labels(stage, rows):
     (rows.Y if rows.Y.size else rows.read)[:] = 1.0
 
@@ -425,6 +446,7 @@ def replacing_arrays(stage, rows):
 WIDER = np.column_stack([Y, Y[:, 0]])  # a label that comes with the call that fails
 OTHERS = [None]  # the model whose arrays a stage writes behind its back
 IN_BOTH = [failing, missing, wider, writing_rows, writing_labels, writing_calibration, writing_rules, writing_neighbour]
+IN_BOTH += [writing_rows_after_opening_them, writing_outputs_after_opening_them]
 FAULTS = [(how, method) for how in IN_BOTH for method in ("answer", "learn") if (how, method) != (wider, "learn")]
 FAULTS += [(replacing_arrays, "learn")]
 
@@ -447,10 +469,12 @@ def test_a_fault_names_the_stage_and_leaves_the_model_as_it_was(how, method, row
 
 def test_a_fault_in_the_first_calls_leaves_no_model():
     clf = EvolvingFuzzyClassifier(stages=[Faulty(failing, 20)])
-    with pytest.raises(StageError, match="stage 'faulty': learn_row raised KeyError: 'no such machine'"):
+    message = "stage 'faulty': learn_row of row 20 raised KeyError: 'no such machine' in the initial batch; nothing was"
+    with pytest.raises(StageError, match=message) as raised:
         clf.fit(X[:N], Y[:N])
+    assert "unchanged" not in str(raised.value)
     assert not clf.__sklearn_is_fitted__()
-    with pytest.raises(StageError, match=r"learn_row( of sample [0-9]+)? raised KeyError"):
+    with pytest.raises(StageError, match=message):
         clf.partial_fit(X[:N], Y[:N])
     assert not clf.__sklearn_is_fitted__()
     clf.set_params(stages=[]).partial_fit(X[:N, :3], Y[:N])
@@ -492,7 +516,7 @@ def test_arrays_of_a_stage_cannot_be_written_while_it_answers():
             super().answer(rows)
             self.arrays.last[:] += 1.0
 
-    with pytest.raises(StageError, match=r"stage .mean_error.: answer raised ValueError: .*read-only"):
+    with pytest.raises(StageError, match=r"stage .mean_error.: answer of row 0 raised ValueError: .*read-only"):
         fitted(Counting(), follow_drift=False).decision_function(X[:1])
 
 
@@ -524,6 +548,41 @@ def test_a_fault_while_answering_is_named():
     for call in (clf.predict, clf.predict_proba, clf.decision_function, clf.explain):
         with pytest.raises(StageError, match="stage 'faulty': answer raised KeyError"):
             call(X[:1])
+
+
+class Choosy(MeanError):
+    """Cannot answer rows of large values."""
+
+    def answer(self, rows):
+        super().answer(rows)
+        if np.nanmax(rows.X) > 50.0:
+            raise ValueError("too large")
+
+
+@pytest.mark.filterwarnings("ignore:.* no feature at all")
+@pytest.mark.parametrize("empty", [0, 3])
+@pytest.mark.parametrize("n", [8, 9, 300, 5000])
+def test_a_fault_while_many_rows_are_answered_names_the_first_row(n, empty):
+    rows = np.tile(X, (6, 1))[:n].copy()
+    rows[n - 1 : n // 2 - 1 : -2, 0] = 100.0
+    rows[:empty] = np.nan
+    first = np.flatnonzero(rows[:, 0] == 100.0)[0]
+    clf = fitted(Choosy())
+    for call in (clf.predict, clf.predict_proba, clf.decision_function):
+        with pytest.raises(StageError, match=f"^row {first} of X: stage 'mean_error': answer raised ValueError: too l"):
+            call(rows)
+
+
+class OnlyAlone(MeanError):
+    def answer(self, rows):
+        super().answer(rows)
+        if len(rows.X) > 1 and not len(rows.Y):
+            raise ValueError("too many")
+
+
+def test_a_fault_that_is_not_of_one_row_names_none():
+    with pytest.raises(StageError, match=r"^stage 'mean_error': answer raised ValueError: too many"):
+        fitted(OnlyAlone()).predict(X[:40])
 
 
 def test_a_fault_in_merging_is_named_and_changes_nothing():

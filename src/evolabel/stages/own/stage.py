@@ -1,7 +1,8 @@
 """`CheckedStage`: a stage of a user inside a model; what it does is checked, and faults are a `StageError`.
 
-It gets read-only views of what the model has read, and outputs of its own, which count only if they are finite and of
-the right shape. While it runs, arrays of other stages cannot be written. The caller that trains puts the model back.
+It gets copies of what the model has read, which it cannot write, and outputs of its own, which count only if they are
+finite and of the right shape. While it runs, arrays of other stages cannot be written. The caller that trains puts the
+model back.
 """
 
 import copy
@@ -16,10 +17,10 @@ import numpy as np
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
-from evolabel.core.stage import MANY, Answering, WrongOutputs, checked_outputs, parameters_of
+from evolabel.core.stage import MANY, Answering, WrongOutputs, checked_outputs, fixed_copy, parameters_of
 from evolabel.core.stored_checks import check_arrays, inside
 from evolabel.errors import DataError, ParameterError, StageError
-from evolabel.typing import AnyArray, Arrays, IntArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 Facts = dict[str, Any]
 """What a file states of a stage: its name, and by name the arrays and parameters."""
@@ -40,6 +41,9 @@ _TAKEN = (
     "decisions",
 )
 _LONGEST = 200  # characters of a parameter that a file states in full
+# How the message of a fault ends: where a model learns its first rows, there is none yet, or only its warm-up.
+_UNCHANGED = "; the model is unchanged"
+_AT_FIRST = " in the initial batch; nothing was learned"
 
 
 class CheckedStage(Answering):
@@ -89,8 +93,9 @@ class CheckedStage(Answering):
     def learn(self, rows: Rows, log: EventLog | None) -> None:
         """Learn `rows`, whose outputs are changed as by `answer`; events go to `log`, if it is given."""
         arrays, own_log = self.arrays, None if log is None else StageLog(self.name, log, rows.n_seen)
-        self._call("learn", rows, lambda shown: self.stage.learn(shown, own_log))
-        self._check_arrays(arrays, "learn")
+        ending = _AT_FIRST if log is None else _UNCHANGED
+        self._call("learn", rows, lambda shown: self.stage.learn(shown, own_log), ending)
+        self._check_arrays(arrays, "learn", ending)
 
     def merge(self, other: "CheckedStage", labels: IntArray) -> None:
         """Add what `other` has learned; `labels` has the places of its labels among those of this stage."""
@@ -99,32 +104,34 @@ class CheckedStage(Answering):
             self.stage.merge(theirs, labels)
         self._check_arrays(arrays, "merge")
 
-    def _call(self, method: str, rows: Rows, call: Callable[[Rows], object]) -> None:
-        """Call a `method` of the stage with what it may read of `rows`, and take over the outputs if they are sound."""
-        shown = Rows(*(_read_only(getattr(rows, name)) for name in ("X", "Y", "weights", "confidences")))
-        shown.read, shown.episode = (_read_only(getattr(rows, name)) for name in ("read", "episode"))
+    def _call(self, method: str, rows: Rows, call: Callable[[Rows], object], ending: str = _UNCHANGED) -> None:
+        """Call a `method` of the stage with what it may read of `rows`, and take over the outputs if they are sound.
+
+        `ending` is that of the message if it fails.
+        """
+        shown = Rows(*(fixed_copy(getattr(rows, name)) for name in ("X", "Y", "weights", "confidences")))
+        shown.read, shown.episode = (fixed_copy(getattr(rows, name)) for name in ("read", "episode"))
         shown.n_rows, shown.n_seen, shown.outputs = rows.n_rows, rows.n_seen, rows.outputs.copy()
-        with _faults_of(self.name, method):
+        with _faults_of(self.name, method, ending):
             call(shown)
             outputs = checked_outputs(shown.outputs, rows.outputs.shape)
         rows.outputs[...] = outputs
 
-    def _check_arrays(self, before: Any, method: str) -> None:
+    def _check_arrays(self, before: Any, method: str, ending: str = _UNCHANGED) -> None:
         """Raise StageError unless the arrays are of the kind, shapes and types that they had `before`."""
         now = self.arrays
         if type(now) is not type(before):
-            raise self._fault(method, f"replaced its arrays by {type(now).__name__}; change them in place")
+            what = f"replaced its arrays by {type(now).__name__}; change them in place"
+            raise _fault(self.name, method, what, ending)
         for name, array, old in zip(self.schema.declarations, now, before, strict=True):
             if array.shape != old.shape or array.dtype != old.dtype:
                 found, expected = (f"{each.shape} {each.dtype}" for each in (array, old))
-                raise self._fault(method, f"left the array {name!r} as {found}, expected {expected}")
+                what = f"left the array {name!r} as {found}, expected {expected}"
+                raise _fault(self.name, method, what, ending)
         try:
             check_arrays(self.stored(), self.schema.expected(self._sizes(self.stage.n_features, self.stage.n_labels)))
         except DataError as error:
-            raise self._fault(method, f"left what no file can hold: {error}") from None
-
-    def _fault(self, method: str, what: str) -> StageError:
-        return StageError(f"stage {self.name!r}: {method} {what}; the model is unchanged")
+            raise _fault(self.name, method, f"left what no file can hold: {error}", ending) from None
 
     # ------------------------------------------------------------------ other widths
 
@@ -177,18 +184,32 @@ def checked_prototypes(built_in: Sequence[Any], stages: object) -> tuple[Any, ..
         raise ParameterError(
             f"stages={stages!r} is no list or tuple; pass one of objects derived from evolabel.stages.OwnStage"
         )
-    names = {*_TAKEN, *(stage.name for stage in built_in)}
+    places: dict[object, str] = dict.fromkeys((*_TAKEN, *(stage.name for stage in built_in)), "a built-in stage")
     for place, stage in enumerate(stages):
         about = f"stages={stages!r} has {stage!r} in place {place}"
         missing = [name for name in _METHODS if not callable(getattr(stage, name, None))]
-        if isinstance(stage, type) or missing or not isinstance(getattr(stage, "schema", None), Schema):
+        if isinstance(stage, type) or missing:
             raise ParameterError(f"{about}; pass an object of a class derived from evolabel.stages.OwnStage")
+        if (schema := schema_fault(stage)) is not None:
+            raise ParameterError(f"{about}, {schema}")
         name = stage.name
-        if not isinstance(name, str) or not name.isidentifier() or name in names:
-            raise ParameterError(f"{about} of name {name!r}; give every stage a name of its own, of letters and _")
-        names.add(name)
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ParameterError(f"{about}, whose name is {name!r}; use letters, digits and _")
+        if name in places:
+            todo = "it another name" if name in _TAKEN else "each a name of its own"
+            raise ParameterError(f"{about}, and {places[name]} is called {name!r}, too; give {todo}")
+        places[name] = f"the one in place {place}"
         _check_axes(stage, about)
     return (*built_in, *stages)
+
+
+def schema_fault(stage: object) -> str | None:
+    """Return what is wrong with the schema of `stage`, as a part of a message; None if it is a `Schema`."""
+    schema = getattr(stage, "schema", None)
+    if isinstance(schema, Schema):
+        return None
+    found = "which has no schema" if schema is None else f"whose schema is {schema!r}"
+    return f"{found}; write schema = Schema(KIND) in its class, KIND being the NamedTuple of its arrays"
 
 
 def _check_axes(stage: Any, about: str) -> None:
@@ -285,22 +306,46 @@ def difference_of(stages: Sequence[Facts], others: Sequence[Facts]) -> tuple[str
     return None
 
 
-def _read_only(array: AnyArray) -> Any:
-    """Return a view of `array` that cannot be written."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
 @contextmanager
-def _faults_of(name: str, method: str) -> Iterator[None]:
-    """Turn what a `method` of the stage of this `name` raises into a StageError."""
+def _faults_of(name: str, method: str, ending: str = _UNCHANGED) -> Iterator[None]:
+    """Turn what a `method` of the stage of this `name` raises into a StageError, whose message has this `ending`."""
     try:
         yield
     except Exception as error:
-        what = str(error) if isinstance(error, WrongOutputs) else f"raised {type(error).__name__}: {error}"
-        why = " ".join(what.split())
-        if "read-only" in why:
-            why += " (answer may change rows.outputs alone, learn_row the arrays of its stage)"
-        where = ", ".join(getattr(error, "__notes__", [method]))
-        raise StageError(f"stage {name!r}: {where} {why}; the model is unchanged") from error
+        raise _fault(name, *reason_of(error, method), ending) from error
+
+
+def reason_of(error: Exception, method: str) -> tuple[str, str]:
+    """Return where a stage has failed, by default in this `method`, and what happened, from the `error` it raised."""
+    what = str(error) if isinstance(error, WrongOutputs) else f"raised {type(error).__name__}: {error}"
+    why = " ".join(what.split())
+    if "read-only" in why:
+        why += " (answer may change rows.outputs alone, learn_row the arrays of its stage)"
+    return ", ".join(getattr(error, "__notes__", [method])), why
+
+
+def _fault(name: str, where: str, what: str, ending: str) -> StageError:
+    return StageError(f"stage {name!r}: {where} {what}{ending}")
+
+
+def fault_of_row(
+    error: StageError, answer: Callable[[FloatArray], object], rows: FloatArray, among: BoolArray | None = None
+) -> StageError:
+    """Return the StageError that `answer` raises for one of `rows`, the first such, with its number; else `error`.
+
+    `among` has, for all rows, which of them these are; None: these are all.
+    """
+    start, end, found = 0, len(rows), error
+    while end - start > 1:
+        middle = (start + end) // 2
+        try:
+            answer(rows[start:middle])
+            start = middle
+        except StageError:
+            end = middle
+    try:
+        answer(rows[start:end])
+    except StageError as alone:
+        row = start if among is None else np.flatnonzero(among)[start]
+        found = StageError(f"row {row} of X: {alone}") if len(rows) > 1 or among is not None else alone
+    return found
