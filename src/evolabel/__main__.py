@@ -2,4 +2,5 @@
 
 from evolabel.cli import main
 
-main()
+if __name__ == "__main__":  # not in the processes that `evolabel ready` starts
+    main()

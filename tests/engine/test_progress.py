@@ -99,7 +99,7 @@ def test_the_line_can_be_switched_off(terminal, monkeypatch, how):
     if how == "EVOLABEL_QUIET=1":
         monkeypatch.setenv("EVOLABEL_QUIET", "1")
     elif how == "silenced":
-        compiler.listener.silent = True
+        compiler.listener.line.silent = True
     elif how == "worker":
         monkeypatch.setattr(progress, "current_process", lambda: SimpleNamespace(name="LokyProcess-1"))
     else:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -19,12 +20,14 @@ from evolabel.active import BudgetedLearner
 from evolabel.cli.output import print_message
 from evolabel.engine.cache_state import kernel_cache
 from evolabel.engine.installed_code import BASELINES, package_folder, this_machine, write_contents
+from evolabel.engine.many_cores import compile_ahead, n_cores
 from evolabel.engine.progress import silenced
 from evolabel.errors import EvolabelError, ParameterError
 from evolabel.evaluate import Learner, prequential
 from evolabel.streams import DriftingStream
 
 _ROWS = 400  # enough for every rare event (rules removed, errors that repeat) to happen once
+_INTERPRETED_ROWS = 100  # enough for all kernels that take long to compile to be called
 _EVENT = 20  # rows
 
 
@@ -44,7 +47,8 @@ def ready(*, into_package: Annotated[bool, Parameter(negative="")] = False) -> N
     if into_package:
         _write_into_package()
     else:
-        _compile_everything()
+        compile_ahead(partial(_call_everything, _INTERPRETED_ROWS), n_cores())
+        _call_everything()
         found = kernel_cache()
         print_message(f"Kernels are ready: {found.megabytes:.1f} MB in {found.folder}")
 
@@ -68,15 +72,19 @@ def _write_into_package() -> None:
     print_message(f"{len(contents.files)} files for {contents.processor}, numba {contents.numba} are in {folder}")
 
 
-def _compile_everything() -> None:
-    """Compile the kernels of the classifier, of the paper's, of questions, and of the service if it is installed."""
+def _call_everything(samples: int = _ROWS) -> None:
+    """Call the kernels of the classifier, of the paper's, of questions, and of the service if it is installed.
+
+    `samples`: rows that the learners are trained with.
+    """
     compile_kernels(
         {
             "paper": EvolvingFuzzyClassifier.paper(),
             "axis-parallel": EvolvingFuzzyClassifier.paper(covariance="diag"),
             "samples": BudgetedLearner(),
             "labels": BudgetedLearner(per="labels"),
-        }
+        },
+        samples=samples,
     )
     if find_spec("sqlalchemy") is not None:
         from evolabel.server.ops.warm_up import warm_up
@@ -85,10 +93,13 @@ def _compile_everything() -> None:
             warm_up(Path(folder))
 
 
-def compile_kernels(learners: Mapping[str, Learner] | None = None, *, quiet: bool = False) -> None:
+def compile_kernels(
+    learners: Mapping[str, Learner] | None = None, *, quiet: bool = False, samples: int = _ROWS
+) -> None:
     """Train and answer a few rows, so that compiling, on first use, does not count as learning time.
 
-    `learners` by name are trained too: those of the run with kernels of their own, such as those that ask for labels.
+    `learners` by name are trained too, with as many `samples`: those of the run with kernels of their own, such as
+    those that ask for labels.
     Compiling for more than two seconds is reported by a line on standard error, unless `quiet`.
     """
     X, Y = DriftingStream(n_features=2, n_labels=2).take(60)
@@ -98,7 +109,7 @@ def compile_kernels(learners: Mapping[str, Learner] | None = None, *, quiet: boo
         learner.decision_function(X)
         learner.predict_set(X)
         if learners:
-            X, Y = DriftingStream(n_features=2, n_labels=2).take(_ROWS)
+            X, Y = DriftingStream(n_features=2, n_labels=2).take(samples)
             Y = np.repeat(Y[::_EVENT], _EVENT, axis=0)  # so that errors repeat, and error feedback is used
             with suppress(EvolabelError):  # a learner that fails on these rows may do well on those of the run
-                prequential(learners, (X, Y), every=_ROWS)
+                prequential(learners, (X, Y), every=samples)

@@ -28,7 +28,7 @@ import numba
 from numba.core import types
 
 from evolabel._utils.folders import user_cache_folder
-from evolabel.engine import progress  # not `from ...progress import`: no part of `cache_name`
+from evolabel.engine import calls, progress  # not `from ...progress import`: no part of `cache_name`
 from evolabel.engine.machine_code import MachineCode
 
 try:
@@ -107,7 +107,7 @@ def _declare(function: F, **options: object) -> F:
     Other kernels that call it link its inner kernel: machine code of its own is only made where Python calls it.
     """
     if _config.DISABLE_JIT:
-        return cast(F, _compile(**{**_OPTIONS, **options})(function))
+        return calls.with_recorded_calls(function)
     folder = _cache_folder(Path(function.__code__.co_filename))
     compiled: Any = _compile(**{**_AS_KERNEL, **_OPTIONS, **options})(function)
     if folder is not None:

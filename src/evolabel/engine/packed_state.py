@@ -135,6 +135,11 @@ pack: Any = _itself if _config.DISABLE_JIT else _pack
 """A tuple of a declared class as kernels take it."""
 
 
+def type_of(argument: object) -> Any:
+    """Return the type of `argument` for kernels, also of a tuple that is not packed because nothing is compiled."""
+    return _views.get(type(argument)) or _typeof(argument)
+
+
 @_typeof_impl.register(Packed)  # type: ignore[untyped-decorator]
 def _type_of_packed(packed: Packed, context: Any) -> View:
     return packed.view

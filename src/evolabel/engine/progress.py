@@ -25,6 +25,36 @@ _PATIENCE_SECONDS = 2.0
 _ERASE = "\r" + " " * 79 + "\r"  # understood by every terminal
 
 
+class _Line:
+    """The line, which appears when `seconds` of waiting are over.
+
+    `erase` removes it from a terminal; elsewhere it is printed once per process.
+    """
+
+    def __init__(self) -> None:
+        self.silent = False
+        self._on_screen = False
+        self._printed = False
+
+    def show(self, seconds: float, text: str, counted: str) -> None:
+        """Print `text`, on a terminal with what was `counted`, after more than two `seconds`."""
+        is_quiet = self.silent or os.environ.get("EVOLABEL_QUIET") == "1"
+        if seconds <= _PATIENCE_SECONDS or is_quiet or current_process().name != "MainProcess":
+            return
+        if _is_terminal():
+            self._on_screen = True
+            _write(f"\r{text}: {counted}")
+        elif not self._printed:
+            self._printed = True
+            _write(f"{text} (EVOLABEL_QUIET=1 hides this line)\n")
+
+    def erase(self) -> None:
+        """Remove the line from a terminal, if it is there."""
+        if self._on_screen:
+            self._on_screen = False
+            _write(_ERASE)
+
+
 class CompilationProgress(Listener):
     """Listener of numba's compile events, which are sent for kernels that were not found in the cache.
 
@@ -35,14 +65,12 @@ class CompilationProgress(Listener):
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self.silent = False
+        self.line = _Line()
         self._clock = clock
         self._seconds = 0.0  # of finished compilations
         self._start = 0.0  # of the compilation that runs now
         self._depth = 0  # kernels are compiled inside the kernels that call them
         self._n_kernels = 0
-        self._on_screen = False
-        self._printed = False
 
     def on_start(self, event: Any) -> None:
         """Print the line at the start of the compilation `event`, if compiling has taken longer than two seconds."""
@@ -61,22 +89,36 @@ class CompilationProgress(Listener):
                 self._print()
                 return
             self._seconds += self._clock() - self._start
-            if self._on_screen:
-                self._on_screen = False
-                _write(_ERASE)
+            self.line.erase()
 
     def _print(self) -> None:
-        seconds = self._seconds + self._clock() - self._start
-        is_quiet = self.silent or os.environ.get("EVOLABEL_QUIET") == "1"
-        if seconds <= _PATIENCE_SECONDS or is_quiet or current_process().name != "MainProcess":
-            return
-        if _is_terminal():
-            n = self._n_kernels
-            self._on_screen = True
-            _write(f"\r{_LINE}: {n} of about {_FIRST_FIT}" if n < _FIRST_FIT else f"\r{_LINE}: {n} kernels")
-        elif not self._printed:
-            self._printed = True
-            _write(f"{_LINE} (EVOLABEL_QUIET=1 hides this line)\n")
+        n = self._n_kernels
+        counted = f"{n} of about {_FIRST_FIT}" if n < _FIRST_FIT else f"{n} kernels"
+        self.line.show(self._seconds + self._clock() - self._start, _LINE, counted)
+
+
+class CountedProgress:
+    """The line while `n_processes` compile kernels for this one.
+
+    Parameters
+    ----------
+    n_processes : int
+    clock : callable
+        Returns the time in seconds.
+    """
+
+    def __init__(self, n_processes: int, clock: Callable[[], float] = monotonic) -> None:
+        self._line = register_progress().line
+        self._text = f"evolabel: compiling for this machine, once, in {n_processes} processes"
+        self._clock, self._start = clock, clock()
+
+    def show(self, done: int, known: int) -> None:
+        """Print the line: `done` of the `known` kernels are compiled."""
+        self._line.show(self._clock() - self._start, self._text, f"{done} of {known}")
+
+    def end(self) -> None:
+        """Erase the line."""
+        self._line.erase()
 
 
 @cache
@@ -90,12 +132,12 @@ def register_progress() -> CompilationProgress:
 @contextmanager
 def silenced(silent: bool = True) -> Iterator[None]:
     """Print nothing inside the `with` block, if `silent`."""
-    listener = register_progress()
-    before, listener.silent = listener.silent, silent or listener.silent
+    line = register_progress().line
+    before, line.silent = line.silent, silent or line.silent
     try:
         yield
     finally:
-        listener.silent = before
+        line.silent = before
 
 
 def _is_kernel(event: Any) -> bool:
