@@ -1,11 +1,13 @@
 """A label that occurs and is never predicted is warned of once, with its positives and what to do."""
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.active import ActiveLearner
 from evolabel.errors import DataWarning
 
 pytestmark = pytest.mark.compiled
@@ -82,3 +84,21 @@ def test_a_warning_changes_nothing():
     clf = EvolvingFuzzyClassifier().fit(X[:600], Y[:600])
     other = EvolvingFuzzyClassifier(optimise="macro_f1").fit(X[:600], Y[:600])
     np.testing.assert_array_equal(clf.decision_function(X[600:]), other.decision_function(X[600:]))
+
+
+def test_a_learner_warns_once_and_counts_the_answers_it_has():
+    X, Y = plant()
+    learner = ActiveLearner(EvolvingFuzzyClassifier().fit(X[:200], Y[:200]), budget=0.5, per="labels")
+
+    def ask(rows):
+        for x, y in zip(X[rows], Y[rows], strict=True):
+            query = learner.query(x)
+            learner.update(query, np.where(query.labels, y, np.nan) if query.asked else None)
+
+    found = warned(lambda: ask(slice(200, N)))
+    assert len(found) == 1
+    text, file = found[0]
+    assert file == __file__
+    positives, known = re.search(r"label1 \((\d+) of the ([\d,]+) of the last [\d,]+ samples in which", text).groups()
+    assert 20 <= int(positives) < int(known)
+    assert learner.classifier.inner.silent_labels == ["label1"]

@@ -18,6 +18,7 @@ def test_doctor_lists_versions_kernels_packages_and_data(command, tmp_path, monk
     told = command("doctor")
     assert (told.code, told.err) == (0, "")
     assert told.out.startswith(f"evolabel {__version__} in ")
+    assert told.out.splitlines()[-1].startswith("Verdict: ")
     for text in ("numpy ", "Compiled kernels: ", "nowhere (there is no such folder)", "cli: cyclopts "):
         assert text in told.out
 
@@ -27,6 +28,7 @@ def test_doctor_prints_the_same_as_json(command, tmp_path, monkeypatch):
     found = json.loads(command("doctor", "--json").out)
     assert found["evolabel"]["version"] == __version__
     assert found["packages"]["numba"]["usable"]
+    assert found["verdict"].startswith("usable; the first call compiles them")
     assert found["kernels"] == {
         "folder": str(tmp_path / "evolabel" / "kernels"),
         "writable": True,
@@ -49,6 +51,7 @@ def test_a_needed_package_that_is_too_old_is_code_3(command, monkeypatch):
     monkeypatch.setattr(doctor, "needed_packages", lambda: [Package("numpy", "2.10", "2.9.1")])
     told = command("doctor")
     assert told.code == 3
+    assert told.out.endswith("Verdict: not usable, absent or too old: numpy\n")
     assert f"absent or too old: numpy; run: {sys.executable} -m {install_command()}\n" in told.err
 
 
@@ -58,6 +61,9 @@ def test_a_cache_that_cannot_be_written_is_code_1(command, tmp_path, monkeypatch
     told = command("doctor")
     assert told.code == 1
     assert "cannot be stored there" in told.out
+    assert told.out.endswith(
+        "Verdict: usable, but every start compiles anew, because compiled kernels cannot be stored\n"
+    )
     assert "set NUMBA_CACHE_DIR to a folder that can" in told.err
 
 
@@ -67,6 +73,7 @@ def test_compiled_kernels_in_a_folder_that_cannot_be_written_are_named_and_suffi
     told = command("doctor")
     assert (told.code, told.err) == (0, "")
     assert f"Compiled kernels: those of 12 source files, 3.2 MB, read-only (in {tmp_path})" in told.out
+    assert told.out.endswith("Verdict: ready, kernels are compiled\n")
 
 
 @pytest.mark.parametrize(

@@ -555,14 +555,17 @@ class ActiveLearner:
         return self._inner.lock
 
     def _report(self, on_event: OnEvent | None, learn: Callable[[], None]) -> None:
-        """Call `learn`, then `on_event` with each event that it has caused."""
+        """Call `learn`, warn of labels that are never predicted, then call `on_event` with each event it has caused."""
         if on_event is None:
-            learn()
+            with self._lock:
+                learn()
+                self._inner.note_silent_labels()
             return
         check_function("on_event", on_event)
         with self._lock:  # events of other threads do not come in between
             before = self._inner.any_model.n_events
             learn()
+            self._inner.note_silent_labels()
             events = self._inner.events_since(before)
         for event in events:
             on_event(event)

@@ -335,7 +335,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             self._state.replace(model, targets)
             self.__dict__ = {**fitted.__dict__, "_state": self._state}
             self._state.silent = SilentLabels()
-        self._note_silent_labels(0)
+        self._state.note_silent_labels(self.threshold, 0)
         return self
 
     def partial_fit(
@@ -375,7 +375,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             with state.lock:
                 if self._is_quick(X, y):
                     state.model.learn_rows(Batch(X, checked_labels(y)))
-                    self._note_silent_labels(state.silent.due)
+                    state.note_silent_labels(self.threshold)
                     return self
         return self._partial_fit(X, y, classes, sample_weight, confidence)
 
@@ -383,7 +383,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     def _partial_fit(self, X: object, y: object, *others: object) -> Self:
         """`partial_fit` of anything: frames, weights, new labels, a warm-up."""
         self._state.learn(self._prepare(X, y, *others))
-        self._note_silent_labels(self._state.silent.due)
+        self._state.note_silent_labels(self.threshold)
         return self
 
     def test_then_train(
@@ -420,7 +420,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
                 if self._is_quick(X, y):
                     outputs = np.zeros(y.shape)
                     state.model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
-                    self._note_silent_labels(state.silent.due)
+                    state.note_silent_labels(self.threshold)
                     return outputs
         return self._test_then_train(X, y, sample_weight, confidence)
 
@@ -430,7 +430,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         batch = self._prepare(X, y, None, *weights)
         batch = batch._replace(outputs=np.zeros((len(batch.X), self._state.targets.size)))
         self._state.learn(batch)
-        self._note_silent_labels(self._state.silent.due)
+        self._state.note_silent_labels(self.threshold)
         return batch.outputs
 
     def answer_then_train(
@@ -845,12 +845,6 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         return load_classifier(cls, path, stages)
 
     # ------------------------------------------------------------------ inner workings
-
-    def _note_silent_labels(self, due: int) -> None:
-        """Warn of labels that are never predicted, if `due` rows have come."""
-        state = self._state
-        if state.model.n_seen >= due and state.model.warm_up is None:
-            state.silent.look(state.model, state.targets.names, state.decider(self.threshold))
 
     def _learn_and_report(self, on_event: OnEvent, learn: Callable[[], T]) -> T:
         """Return what `learn` returns, after `on_event` was called with every event that it has logged."""

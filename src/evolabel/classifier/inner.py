@@ -437,6 +437,15 @@ class ClassifierInner:
         P = self.state.probabilities_after(outputs, plain)
         return self.state.decide_after(outputs, plain, self.state.decide(outputs, self.classifier.threshold, P))
 
+    @property
+    def silent_labels(self) -> list[str]:
+        """Labels that were never predicted when they were looked for last, although many rows have them."""
+        return self.state.silent.found
+
+    def note_silent_labels(self) -> None:
+        """Warn of labels that are never predicted, once for each, if enough rows have come since the last time."""
+        self.state.note_silent_labels(self.classifier.threshold)
+
     def learn_checked(
         self,
         x: FloatArray,

@@ -15,11 +15,15 @@ ADVICE = 'optimise="macro_f1" predicts rare labels, too, or class_weight with th
 
 
 class SilentLabels:
-    """Labels of which a warning was given, and the row of the stream at which they are looked for again."""
+    """Labels of which a warning was given, and the row of the stream at which they are looked for again.
+
+    `found` has the labels that were never predicted when they were looked for last.
+    """
 
     def __init__(self) -> None:
         self.due = FIRST_CHECK
         self.named: set[object] = set()
+        self.found: list[str] = []
 
     def look(self, model: StreamModel, names: list[str], decide: Callable[[FloatArray], BoolArray]) -> None:
         """Warn of labels of `model`, called `names`, that no recent row is predicted to have although many have them.
@@ -27,22 +31,27 @@ class SilentLabels:
         `decide` returns the labels that are on by outputs. Where decisions weigh labels, where no rows are kept, and
         where stages of a user answer, which may fail, nothing is looked for.
         """
-        self.due = max(FIRST_CHECK, 2 * model.n_seen)
+        self.due, self.found = max(FIRST_CHECK, 2 * model.n_seen), []
         options = model.options
         weighed = options.optimise != "accuracy" or options.class_weight is not None
         if weighed or model.trees is None or model.own_stages:
             return
-        from evolabel.explain.answer_parts import recent_rows, recent_shares
+        from evolabel.explain.answer_parts import recent_counts, recent_rows
 
-        shares, n = recent_shares(model)
-        positives = np.rint(np.nan_to_num(shares) * n)
+        positives, known, n = recent_counts(model)
         found = np.flatnonzero(positives >= ENOUGH_POSITIVES)
         if not len(found):
             return
         rows = np.ascontiguousarray(model.sensors.as_read(recent_rows(model)))
         on = np.asarray(decide(model.outputs(rows)).any(axis=0))
-        silent = [k for k in found.tolist() if not on[k] and names[k] not in self.named]
-        self.named.update(names[k] for k in silent)
-        if silent:
-            counts = [f"{names[k]} ({positives[k]:.0f} of the last {n:,} samples have it)" for k in silent]
+        silent = [k for k in found.tolist() if not on[k]]
+        self.found = [names[k] for k in silent]
+        if new := [k for k in silent if names[k] not in self.named]:
+            self.named.update(names[k] for k in new)
+            counts = [f"{names[k]} ({positives[k]} of {_rows(int(known[k]), n)} have it)" for k in new]
             note(f"never predicted: {first_names(counts, 5)}; {ADVICE}")
+
+
+def _rows(known: int, n: int) -> str:
+    """Return the last `n` rows in words, of which a label is `known` in some."""
+    return f"the last {n:,} samples" if known == n else f"the {known:,} of the last {n:,} samples in which it is known"

@@ -172,6 +172,12 @@ class ClassifierState:
             )
         return near_rows(first)
 
+    def note_silent_labels(self, threshold: float, due: int | None = None) -> None:
+        """Warn of labels that are never predicted with this `threshold`, if `due` rows have come, or those due next."""
+        model = self.fitted_model()
+        if model.n_seen >= (self.silent.due if due is None else due) and model.warm_up is None:
+            self.silent.look(model, self.targets.names, self.decider(threshold))
+
     def decider(self, threshold: float) -> Callable[[FloatArray], BoolArray]:
         """Return `decide` with this `threshold`, as a function of outputs."""
         return partial(self.decide, threshold=threshold)

@@ -19,7 +19,7 @@ _FIRST_COMPILATION = "the first call compiles them, once, for about half a minut
 
 
 def doctor(*, json: bool = False) -> None:
-    """Print versions, the state of compiled kernels, optional packages, and where data sets are looked for.
+    """Print versions, the state of compiled kernels, optional packages, where data sets are looked for, and a verdict.
 
     Exit code 0: everything needed is there. 1: there are no compiled kernels and they cannot be stored, so that every
     start compiles them anew. 3: a needed package is absent or too old. Absent optional packages change nothing; the
@@ -49,7 +49,7 @@ def doctor(*, json: bool = False) -> None:
 def diagnosis() -> dict[str, Any]:
     """Return everything that `evolabel doctor` prints, as it is in its JSON."""
     kernels, packaged, own = kernel_cache(), packaged_code(), data_folder()
-    return {
+    found: dict[str, Any] = {
         "evolabel": {"version": evolabel.__version__, "folder": str(Path(evolabel.__file__).parent)},
         "python": {"version": platform.python_version(), "executable": sys.executable, "platform": platform.platform()},
         "packages": {
@@ -73,6 +73,7 @@ def diagnosis() -> dict[str, Any]:
             "at_hand": [name for name in dataset_names() if is_at_hand(find_entry(name))],
         },
     }
+    return {**found, "verdict": _verdict(found)}
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
@@ -87,7 +88,20 @@ def _lines(found: dict[str, Any]) -> list[str]:
         *_data_lines(found["data"]),
         "Optional packages:",
         *(_extra_line(extra, state) for extra, state in found["extras"].items()),
+        f"Verdict: {found['verdict']}",
     ]
+
+
+def _verdict(found: dict[str, Any]) -> str:
+    """Return in one line whether the installation `found` works, and what is missing."""
+    unusable = [name for name, package in found["packages"].items() if not package["usable"]]
+    if unusable:
+        return f"not usable, absent or too old: {', '.join(unusable)}"
+    if _uses_package(found) or found["kernels"]["compiled"]:
+        return "ready, kernels are compiled"
+    if found["kernels"]["writable"]:
+        return f"usable; {_FIRST_COMPILATION} (`evolabel ready` does it now)"
+    return "usable, but every start compiles anew, because compiled kernels cannot be stored"
 
 
 def _uses_package(found: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from evolabel._utils.text import one_line
 from evolabel.explain.shortening import reference_rows
 from evolabel.model.protocols import Model
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, TREE_WEIGHT
-from evolabel.typing import BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray, IntArray
 
 CLAIMED_FROM = 0.5  # rules are printed for a label if more than this share of its answers is theirs
 PART_NAMES = {
@@ -142,16 +142,22 @@ def recent_shares(model: Model) -> tuple[FloatArray, int]:
 
     Labels without any have NaN; where no rows are kept there are 0 of them.
     """
+    positives, known, n = recent_counts(model)
+    return np.where(known > 0, positives / np.maximum(known, 1), np.nan), n
+
+
+def recent_counts(model: Model) -> tuple[IntArray, IntArray, int]:
+    """Return in how many of the recent labelled rows of `model` each label is true, in how many known, and all rows."""
     places = _recent_places(model)
     if not places.any():
-        return np.full(model.n_labels, np.nan), 0
+        return np.zeros(model.n_labels, np.int64), np.zeros(model.n_labels, np.int64), 0
     assert model.trees is not None
     t = model.trees.arrays
     known = t.weights[places] > 0.0
     counts, positives = known.sum(axis=0), ((t.Y[places] > 0.0) & known).sum(axis=0)
     if model.trees.exclusive:  # rows from before a class was first seen are known not to be of it
         counts[:] = counts.max()
-    return np.where(counts > 0, positives / np.maximum(counts, 1), np.nan), int(places.sum())
+    return positives, counts, int(places.sum())
 
 
 def _recent_places(model: Model) -> BoolArray:

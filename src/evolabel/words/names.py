@@ -53,9 +53,9 @@ class SensorCorrection:
     Examples
     --------
     >>> print(SensorCorrection(-12.0, 1.0, 6255))
-    read 12 higher since row 6,255
+    read 12 higher, corrected since row 6,255
     >>> print(SensorCorrection(0.3, 0.1, 6255))
-    read 10 times as large and 3 lower since row 6,255
+    read 10 times as large and 3 lower, corrected since row 6,255
     """
 
     offset: float
@@ -72,16 +72,16 @@ class SensorCorrection:
 
     @property
     def before(self) -> str:
-        """When the sensor read as before."""
-        return f"before row {self.since:,}" if self.since else "before"
+        """Up to when limits were those of the readings before; the sensor itself had moved earlier."""
+        return "before the correction" + (f" at row {self.since:,}" if self.since else "")
 
     def __str__(self) -> str:
         """What the sensor does now, compared with before."""
         times, shift = 1.0 / self.factor, -self.offset / self.factor
         parts = [] if self.factor == 1.0 else [f"{times:.3g} times as large"]
         parts += [f"{abs(shift):.4g} {'higher' if shift > 0.0 else 'lower'}"] if shift else []
-        since = f"since row {self.since:,}" if self.since else "from the start"
-        return f"read {' and '.join(parts)} {since}"
+        since = f" since row {self.since:,}" if self.since else ""
+        return f"read {' and '.join(parts)}, corrected{since}"
 
 
 Corrections = Mapping[str, SensorCorrection]

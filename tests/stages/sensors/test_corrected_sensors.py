@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature na
 
 FEATURES, LABELS = ["temp", "load", "flow"], ["fan", "pump", "door"]
 MOVED = 1200
-HIGHER = "(read 12 higher since row 6,255)"
+HIGHER = "(read 12 higher, corrected since row 6,255)"
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +52,11 @@ def shifted(X):
 @pytest.mark.parametrize(
     ("offset", "factor", "text"),
     [
-        (-12.0, 1.0, "read 12 higher since row 6,255"),
-        (0.25, 1.0, "read 0.25 lower since row 6,255"),
-        (0.0, 0.1, "read 10 times as large since row 6,255"),
-        (0.0, 4.0, "read 0.25 times as large since row 6,255"),
-        (-2.0, 0.5, "read 2 times as large and 4 higher since row 6,255"),
+        (-12.0, 1.0, "read 12 higher, corrected since row 6,255"),
+        (0.25, 1.0, "read 0.25 lower, corrected since row 6,255"),
+        (0.0, 0.1, "read 10 times as large, corrected since row 6,255"),
+        (0.0, 4.0, "read 0.25 times as large, corrected since row 6,255"),
+        (-2.0, 0.5, "read 2 times as large and 4 higher, corrected since row 6,255"),
     ],
 )
 def test_a_correction_in_words(offset, factor, text):
@@ -285,7 +285,9 @@ def test_threshold_rules_are_in_the_units_that_the_sensor_reads_now(pump, moved_
     ]
     assert any(now.count(" on today's gauge (") == 1 for _, now in rules)
     for before, now in rules:
-        gauge = r"(below|above|between) [\d.]+(?: and [\d.]+)? on today's gauge \((.*?) before row 6,255\)"
+        gauge = (
+            r"(below|above|between) [\d.]+(?: and [\d.]+)? on today's gauge \((.*?) before the correction at row .*?\)"
+        )
         assert re.sub(gauge, r"\1 \2", now) == before
 
 

@@ -26,7 +26,7 @@ def test_the_two_edges_of_a_strip_are_printed_as_one():
     t = with_rows(trees(*STRIP), [4.0, 4.915, 4.918, 4.922, 4.925], [1, 1, 1, 0, 0])
     assert texts(t) == [
         "IF pressure is below 4.92 THEN leak (100 %, 95 samples)",
-        "IF pressure is above 4.92 THEN not leak (0 %, 905 samples)",
+        "IF pressure is above 4.92 THEN leak in 0 % of 905 samples",
     ]
     ends = [rule.conditions[0] for rule in read(t).rules]
     assert ends[0].high == ends[1].low == pytest.approx(4.92)
@@ -39,7 +39,7 @@ def test_a_strip_with_missing_values_keeps_these():
     assert texts(t) == [
         "IF pressure is below 4.92 THEN leak (100 %, 92 samples)",
         "IF pressure is missing THEN leak (67 %, 6 samples)",
-        "IF pressure is above 4.92 THEN not leak (0 %, 902 samples)",
+        "IF pressure is above 4.92 THEN leak in 0 % of 902 samples",
     ]
 
 

@@ -39,8 +39,8 @@ def test_a_rule_that_is_gone_has_its_last_words():
     gone, born = Event(9, "rule gone", 12, None, label=0), Event(9, "birth", 13, None)
     words = [event.note for event in with_rule_words([found, moved, gone, born], reader(t))]
     assert words == [
-        "IF pressure is above 5.0 THEN not leak (20 %, 70 samples, rule 12)",
-        *["IF pressure is above 6.0 THEN not leak (20 %, 70 samples, rule 12)"] * 2,
+        "IF pressure is above 5.0 THEN leak in 20 % of 70 samples (rule 12)",
+        *["IF pressure is above 6.0 THEN leak in 20 % of 70 samples (rule 12)"] * 2,
         "",
     ]
     assert [event.note for event in with_rule_words([found, moved, gone], reader(t), 2)] == words[2:3]

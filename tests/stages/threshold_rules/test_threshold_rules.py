@@ -39,9 +39,9 @@ def test_conditions_on_one_feature_are_joined():
     )
     assert texts(t) == [
         "IF pressure is between 2.0 and 5.0 THEN leak (100 %, 30 samples)",
-        "IF pressure is below 2.0 THEN not leak (0 %, 9 samples)",
-        "IF pressure is between 5.0 and 7.0 THEN not leak (0 %, 8 samples)",
-        "IF pressure is above 7.0 THEN not leak (0 %, 7 samples)",
+        "IF pressure is below 2.0 THEN leak in 0 % of 9 samples",
+        "IF pressure is between 5.0 and 7.0 THEN leak in 0 % of 8 samples",
+        "IF pressure is above 7.0 THEN leak in 0 % of 7 samples",
     ]
 
 
@@ -49,7 +49,7 @@ def test_missing_values_are_named_only_where_the_ring_has_some():
     splits = ("pressure", 5.0, 0.1, 1), (1, 30), (0, 9)
     assert texts(trees(*splits)) == [
         "IF pressure is below 5.0 THEN leak (100 %, 30 samples)",
-        "IF pressure is above 5.0 THEN not leak (0 %, 9 samples)",
+        "IF pressure is above 5.0 THEN leak in 0 % of 9 samples",
     ]
     with_gaps = read(trees(*splits, missing=[0])).rules
     assert [rule.conditions[0].words() for rule in with_gaps] == [
@@ -118,7 +118,7 @@ def test_rules_for_the_label_come_first_and_the_others_in_one_line():
 def test_where_no_rule_reaches_half_those_above_the_usual_share_are_printed():
     t = trees(("pressure", 1.0, 0.1, 0), (0.01, 900), (0.3, 30))
     t.Y[:2] = 1
-    assert "IF pressure is above 1.0 THEN not leak (30 %, 30 samples)" in read(t).text
+    assert "IF pressure is above 1.0 THEN leak in 30 % of 30 samples" in read(t).text
     assert read(t).n_shown == 1
 
 

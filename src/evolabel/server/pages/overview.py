@@ -160,6 +160,7 @@ async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> R
             "feature_list": list(batch.state.features),
             "waiting": waiting_for(batch, visitor.person.id),
             "rules": count_rules(batch.state),
+            "silent": batch.state.learner.classifier.inner.silent_labels,
             "oldest_waiting": min((question.at for question in waiting), default=None),
             "for_another": sum(map(needs_another, waiting)),
         }

@@ -115,14 +115,18 @@ class ThresholdRule:
         return self.words()
 
     def then(self, style: Style = printed_name) -> str:
-        """Return what follows, the label or "not" with it, in this `style`."""
-        return f"{'' if self.share >= LIKELY_FROM else 'not '}{style(self.label)}"
+        """Return what follows, the label, in this `style`, and its share where it is less than half."""
+        return style(self.label) + ("" if self.share >= LIKELY_FROM else f" in {percent(self.share)}")
 
     def words(self, style: Style = printed_name) -> str:
         """Return the rule in words, with names from users in this `style`."""
         conditions = " AND ".join(condition.words(style) for condition in self.conditions) or "nothing else holds"
-        number = "" if self.number is None else f", rule {self.number}"
-        return f"IF {conditions} THEN {self.then(style)} ({percent(self.share)}, {samples(self.support)}{number})"
+        rule, n = [] if self.number is None else [f"rule {self.number}"], samples(self.support)
+        if self.share >= LIKELY_FROM:
+            facts = f"({', '.join([percent(self.share), n, *rule])})"
+        else:
+            facts = f"of {n}{''.join(f' ({number})' for number in rule)}"
+        return f"IF {conditions} THEN {self.then(style)} {facts}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as values that JSON can hold."""

@@ -2,7 +2,8 @@
 
 Key words may be in small letters. Names with blanks, commas or quotes, and names that are key words, go in quotes. Open
 ranges are ABOVE 2 and BELOW 5, or null at that end. A threshold rule can be read as it is printed, "IF flow is below
-3.2 THEN leak (97 %, 69 samples, rule 33)"; parts that no written rule can have are refused by name.
+3.2 THEN leak (97 %, 69 samples, rule 33)" or "... THEN leak in 3 % of 69 samples (rule 34)"; parts that no written rule
+can have are refused by name.
 """
 
 import re
@@ -27,7 +28,7 @@ from evolabel.words.names import KEY_WORDS, MISSING, NEITHER, NOR, NOT, OR, quot
 from evolabel.words.terms import is_term
 
 _PRINTED = re.compile(
-    r"\bTHEN (?:not )?(\S.*?) \((?:over |under )?(\d+(?:\.\d+)?) %, [\d,]+ samples?(?:, rule \d+)?\)"
+    r"\bTHEN (\S.*?) (?:in|\() ?(?:over |under )?(\d+(?:\.\d+)?) %(?:,| of) [\d,]+ samples?(?:,? \(?rule \d+)?\)?"
     r"(?:; threshold rules count \d+ %)?\s*$"
 )
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
