@@ -18,10 +18,10 @@ from evolabel.streams import load_dataset
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "reading-rules.md"
 INITIAL_SHARE = 0.2
-RULES = 2  # that are shown
+RULES = 1  # that are shown
 WELL_SUPPORTED = 12  # fewest samples of a rule that is shown
 PUMP_ROWS = 6000
-PUMP_REGIONS = 2  # region rules that are shown
+PUMP_REGIONS = 1  # region rules that are shown
 
 
 def learned(name: str) -> EvolvingFuzzyClassifier:

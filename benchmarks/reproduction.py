@@ -29,8 +29,8 @@ def verdict_table(results: ReproductionResults) -> str:
             f"**{verdict.ruling}**: {verdict.measured}" if (verdict := found.get(profile)) else "not in this profile"
             for profile in PROFILES
         ]
-        rows.append([EXPERIMENTS[claim.experiment].label, f"{claim.statement} ({claim.holds_if})", *cells])
-    return table(["where", "the paper says (holds if)", "`paper()`", "default"], rows)
+        rows.append([EXPERIMENTS[claim.experiment].label, claim.statement, *cells])
+    return table(["where", "the paper says", "`paper()`", "default"], rows)
 
 
 def counts(results: ReproductionResults) -> str:
