@@ -59,6 +59,7 @@ class NaiveFollower:
         self.reversed: list[tuple[str, int, int]] = []
         self.drifting: set[int] = set()
         self.drifting_before: set[int] = set()  # before the row
+        self.drifts: list[int] = []  # rows at which those began that go on
         self.turned: set[tuple[str, int]] = set()
         self.cut: int | None = None
         self.renewed, self.slow_start = 0, 0
@@ -142,7 +143,8 @@ class NaiveFollower:
         self.variance = (1.0 - step) * (self.variance + step * e * e)
         sure = self.gain > 3.0 * sqrt(self.variance / min(self.independent, 499.0)) + 0.001 * len(y)
         long = self.time - self.slow_start > 2 * self.memory
-        return self.gains % 25 == 0 and self.time - self.renewed >= self.memory // 2 and long and sure
+        shown = all(self.now - began >= 50 for began in self.drifts)  # a sensor would have left its usual places
+        return self.gains % 25 == 0 and self.time - self.renewed >= self.memory // 2 and long and sure and shown
 
     def settle(self, cut: bool, better: bool) -> None:
         """Start, renew, cut: in this order."""

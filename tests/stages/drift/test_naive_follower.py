@@ -68,7 +68,8 @@ def follow(X, Y, weights, options):
         out = np.zeros((1, 2))
         psi = rules.memberships(Z)[0][0]
         model.learn(Batch(X[i : i + 1], Y[i : i + 1], weights[i : i + 1], outputs=out))
-        drifting = set(np.flatnonzero(rules.beside.arrays.episode != NEVER).tolist())
+        episode = rules.beside.arrays.episode
+        drifting, twin.drifts = set(np.flatnonzero(episode != NEVER).tolist()), episode[episode != NEVER].tolist()
         twin.turned = {(member, b) for member, b in twin.turned if b in twin.drifting & drifting}
         twin.drifting, twin.drifting_before = drifting, twin.drifting
         F = twin.learn(X[i], Z[0], psi, Y[i], weights[i])

@@ -63,6 +63,18 @@ def test_labels_whose_sensor_moved_have_not_drifted(seed, shift):
     assert (members.episode == NEVER).all()
 
 
+@pytest.mark.parametrize(("share", "shift"), [(0.2, -3.0), (0.3, -2.0), (0.5, 2.0)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_sensor_is_known_to_have_moved_although_its_label_has_shown_an_error_first(share, shift, seed):
+    """Outputs of a label without noise are so sure that ten wrong ones are a drift, before the sensor is suspect."""
+    X = np.random.default_rng(seed).normal(size=(AT + 500, 6))
+    Y = (X[:, [2]] < np.quantile(X[:, 2], share)).astype(float)
+    X[AT:, 2] += shift
+    clf = classifier_of(X, Y)
+    clf.test_then_train(X[80:], Y[80:])
+    assert [event.kind for event in clf.events_ if event.feature == "x2"] == ["sensor moved"]
+
+
 def test_a_label_that_drifts_while_inputs_move_is_reported_once_they_are_known():
     X, Y = bent_stream(3500, 11, p=5)
     X = np.column_stack([X, np.random.default_rng(0).normal(size=len(X))])

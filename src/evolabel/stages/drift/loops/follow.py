@@ -154,6 +154,7 @@ def learn_sensors(x: FloatArray, y: FloatArray, confidence: FloatArray, in_strea
 
 
 SHORTEST_DRIFT = 50  # rows after which a label can have recovered
+SENSOR_SHOWS = 50  # rows after a drift until a sensor that may be its cause leaves its usual places
 LONGEST_HELD = 450  # rows for which a drift is no event while a sensor may be its cause
 LONGEST_DRIFT = 2000  # rows after which the new error of a label counts as its usual one
 REVERSAL_ODDS = 5e4  # odds beyond which a member is reversed
@@ -317,12 +318,23 @@ def count_present_row(members: Members) -> None:
 
 
 @inner
+def may_be_of_sensor(b: int, members: Members) -> bool:
+    """Return whether a sensor may be the cause of the drift of label b, if there is one.
+
+    The renewed member would have learned the sensor as it reads now, and could not show any more that it has moved.
+    """
+    since, unsettled = members.arrays.episode[b], members.sensors.arrays.trial[UNSETTLED] > 0.0
+    waited = members.arrays.clock[ROWS] - since
+    return bool(since != NEVER and (waited < SENSOR_SHOWS or (unsettled and waited <= LONGEST_HELD)))
+
+
+@inner
 def is_renewal_due(members: Members) -> bool:
     """Return whether the fast member is better beyond doubt than a slow one with a much longer memory."""
     clock, paired, memory = members.arrays.clock, members.arrays.paired, members.fast.settings.memory
     now = present_time(members)
     for b in range(members.arrays.held.shape[0]):
-        if members.arrays.held[b] != CALM:  # a sensor may be its cause
+        if may_be_of_sensor(b, members):
             return False
     if paired[ROWS_COMPARED] % COMPARED_EVERY != 0.0 or now - clock[RENEWED] < memory // 2:
         return False
