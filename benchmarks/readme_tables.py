@@ -71,7 +71,7 @@ def peers() -> str:
         [
             ["keeps of the stream", "at most the last 2,500 rows", "nothing", "all rows", "what its learner keeps"],
             ["several labels", "one model", "one model per label, or a chain", "one model per label", ""],
-            [f"accuracy on {len(streams)} streams of sharp concepts, seed {seed}", *sharp, ""],
+            [f"accuracy on {len(streams)} streams with sharp limits, seed {seed}", *sharp, ""],
             [f"PA / AP on yeast, 14 labels (label shares alone: {prior})", scores["evolabel"], chain, forest, ""],
             ["rules as text", "yes", "of trees", "no", ""],
             ["asks people for", "single labels or samples", "samples", "", "whole samples"],

@@ -22,12 +22,13 @@ END = "<!-- end -->"
 
 
 def verdict_table(results: ReproductionResults) -> str:
-    """A Markdown table of every claim in `results` with its verdicts; the report of the command has the reasons."""
+    """A Markdown table of every claim in `results` with its verdicts; the report of the command has all numbers."""
     rows = []
     for claim, found in by_claim(verdicts(results)):
+        paper, default = (found.get(profile) for profile in PROFILES)
         cells = [
-            f"**{verdict.ruling}**: {verdict.measured}" if (verdict := found.get(profile)) else "not in this profile"
-            for profile in PROFILES
+            f"**{paper.ruling}**: {paper.measured}" if paper else "not in this profile",
+            f"**{default.ruling}**" if default else "not in this profile",
         ]
         rows.append([EXPERIMENTS[claim.experiment].label, claim.statement, *cells])
     return table(["where", "the paper says", "`paper()`", "default"], rows)

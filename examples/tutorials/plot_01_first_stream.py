@@ -32,7 +32,7 @@ print(clf.n_rules_, "rules after", clf.n_samples_seen_, "samples")
 # Measure while it learns
 # -----------------------
 # ``test_then_train`` predicts each row and then learns it, so every prediction was made without its answer. Outputs of
-# at least one half are predicted as 1.
+# at least one half are predicted as 1. They rank labels, and are no probabilities: those come next.
 
 import matplotlib.pyplot as plt
 import numpy as np
