@@ -5,8 +5,8 @@ from naive.slots import NaiveRules, Slot, empty_slot
 
 from evolabel.core.options import Options
 from evolabel.core.rows import Batch
+from evolabel.engine.symmetric import mirrored
 from evolabel.stages.rules.arrays import NEXT_IDENTITY
-from evolabel.stages.rules.inverses import mirrored
 from evolabel.stages.rules.kind import rule_settings
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.streams import DriftingStream

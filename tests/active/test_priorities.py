@@ -14,12 +14,10 @@ from evolabel.active.scoring.priorities import (
     PROBE_SCORE,
     PROBE_SHARE,
     PROBE_SHARE_IN_DRIFT,
-    confirms,
     labels_to_confirm,
     prioritise_doubts,
     prioritise_labels,
     prioritise_samples,
-    probes,
 )
 from evolabel.model.label_states import doubts
 
@@ -72,8 +70,6 @@ def test_sure_outputs_of_doubted_labels_are_asked_for_before_all_but_probes():
     doubted = np.array([True, True, False])
     raised = prioritise_doubts(values, outputs, doubted)
     np.testing.assert_array_equal(raised, [[CONFIRM_SCORE, PROBE_SCORE, 0.2], [0.5, CONFIRM_SCORE, 0.7]])
-    np.testing.assert_array_equal(confirms(raised), [[True, False, False], [False, True, False]])
-    np.testing.assert_array_equal(probes(raised), [[False, True, False], [False, False, False]])
     assert prioritise_doubts(values, outputs, np.zeros(3, bool)) is values
 
 

@@ -59,7 +59,7 @@ def test_moments_are_those_of_the_labelled_samples_plus_the_batch_formula(sample
     got = matrices(moments, model)
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
     np.testing.assert_array_equal(got, got.transpose(0, 2, 1))
-    assert moments.of(model.trained()).total == pytest.approx(200.0)
+    assert moments.total_of(moments.of(model.trained())) == pytest.approx(200.0)
 
 
 @pytest.mark.parametrize("pieces", [1, 100])

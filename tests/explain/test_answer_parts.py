@@ -7,7 +7,7 @@ import pytest
 from pump_stream import FEATURES, LABELS, pump_rows
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.answer_parts import AnswerParts, answer_parts, parts_lines, recent_shares
+from evolabel.explain.answer_parts import AnswerParts, answer_parts, recent_shares
 from evolabel.explain.outcomes import distinct_outcomes, left_out, rule_outcomes
 from evolabel.explain.shortening import reference_rows
 from evolabel.stages.drift.arrays import LINEAR
@@ -150,13 +150,6 @@ def test_parts_in_words_and_as_values():
     some = AnswerParts(0.25, 0.75, 0.0, 0.0)
     assert str(some) == "linear part 75 %, rules 25 %"
     assert str(AnswerParts(0.0, 0.0, 1.0, 0.0)) == "threshold rules 100 %, rules 0 %"
-    many = {f"label{c}": AnswerParts(1.0) for c in range(8)} | {"odd": some}
-    assert parts_lines(many) == [
-        "label0, label1, label2, label3, label4 and 3 more: rules 100 %",
-        "odd: linear part 75 %, rules 25 %",
-    ]
-    differ = {f"label{c}": AnswerParts(c / 100.0, 1.0 - c / 100.0) for c in range(14)}
-    assert parts_lines(differ)[-1] == "4 more labels: other shares"
     clf = learned(*mixed(0))
     document = json.loads(json.dumps(clf.rules_.to_dict(), allow_nan=False))
     assert document["parts"] == {label: parts.to_dict() for label, parts in clf.parts_.items()}

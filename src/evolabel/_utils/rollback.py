@@ -1,7 +1,7 @@
-"""`SavedState`: the state of an object and of all that it refers to, which can be put back in place."""
+"""`SavedState`: the state of an object and of all that it refers to, to put back in place; `content_of`: to compare."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -40,7 +40,7 @@ class SavedState:
             elif isinstance(each, tuple):
                 rest.extend(each)
             else:
-                found = each if isinstance(each, _CONTAINERS) else attributes_of(each)
+                found = each if isinstance(each, _CONTAINERS) else _attributes(each)
                 if found is not None:
                     self._kept.append((found, found.copy()))
                     rest.extend(_behind(kind, found))
@@ -77,8 +77,24 @@ def _behind(kind: type, found: Any) -> Iterable[Any]:
     return found.values() if changing is None else [found[name] for name in changing if name in found]
 
 
-def attributes_of(thing: object) -> dict[str, Any] | None:
+def _attributes(thing: object) -> dict[str, Any] | None:
     """Return the attributes of `thing`; None for a class, a function, one without any, or one of `_SHARED`."""
     if isinstance(thing, _NO_STATE) or type(thing).__module__.partition(".")[0] in _SHARED:
         return None
     return getattr(thing, "__dict__", None)
+
+
+def content_of(thing: Any, depth: int = 6) -> Any:
+    """Return what can be compared of `thing`: of arrays their bytes, of objects their attributes, `depth` levels."""
+    if isinstance(thing, np.ndarray):
+        return thing.shape, thing.tobytes()
+    if isinstance(thing, np.random.Generator):
+        return repr(thing.bit_generator.state)
+    if isinstance(thing, str | bytes | int | float | np.generic) or thing is None:
+        return repr(thing)
+    if isinstance(thing, list | tuple | set | deque) and depth > 0:
+        return [content_of(each, depth - 1) for each in thing]
+    inside = thing if isinstance(thing, Mapping) else _attributes(thing)
+    if inside is None or depth == 0:
+        return None
+    return {repr(key): content_of(each, depth - 1) for key, each in inside.items()}

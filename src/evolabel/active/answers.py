@@ -10,8 +10,8 @@ import numpy as np
 from evolabel._utils.text import counted, one_line
 from evolabel._utils.validation import check_number
 from evolabel.active.query import Query
-from evolabel.classifier.samples import as_array, as_matrix, column_names
-from evolabel.classifier.targets import LABEL, are_generated, checked_labels
+from evolabel.classifier.samples import LABEL, as_array, as_matrix, checked_labels, column_names
+from evolabel.classifier.targets import are_generated
 from evolabel.core.stored_checks import StoredFacts
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.typing import AnyArray, BoolArray, FloatArray

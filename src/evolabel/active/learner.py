@@ -23,8 +23,8 @@ from evolabel.active.selection import RandomSelector, Selector, read_selector
 from evolabel.active.selection.token_bucket import DEFAULT_BURST, TokenBucket
 from evolabel.active.strategy import QueryStrategy
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier, OnEvent
-from evolabel.classifier.samples import as_matrix
-from evolabel.classifier.targets import LabelMatrix, checked_labels
+from evolabel.classifier.samples import as_matrix, checked_labels
+from evolabel.classifier.targets import LabelMatrix
 from evolabel.errors import DataError, DataTypeError, ParameterError, StateError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import restart_alarms

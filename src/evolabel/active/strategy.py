@@ -378,5 +378,6 @@ class QueryStrategy:
 
 def _asked_first(value: FloatArray, labels: BoolArray) -> dict[str, BoolArray]:
     """Return, by reason, those of the `labels` asked for that priorities have put first, by the `value` of the row."""
-    found = {PROBE: labels & priorities.probes(value), CONFIRM: labels & priorities.confirms(value)}
+    is_probe, is_raised = value >= priorities.PROBE_SCORE, value >= priorities.CONFIRM_SCORE
+    found = {PROBE: labels & is_probe, CONFIRM: labels & is_raised & ~is_probe}
     return {reason: those for reason, those in found.items() if those.any()}

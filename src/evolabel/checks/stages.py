@@ -1,8 +1,7 @@
 """`check_stage`: what a model relies on in a stage, checked on a small batch, and in a classifier."""
 
 import copy
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evolabel._utils.rollback import attributes_of
+from evolabel._utils.rollback import content_of
 from evolabel.checks.comparison import (
     N_INITIAL,
     N_ROWS,
@@ -210,23 +209,7 @@ def _check_attributes(stage: Any, name: str, pieces: tuple[Rows, ...]) -> None:
 
 def _attributes_of(stage: Any) -> dict[str, Any]:
     """Return the contents of the attributes of `stage` by name, but for its arrays and those that are None."""
-    return {name: _content(each) for name, each in vars(stage).items() if name != "arrays" and each is not None}
-
-
-def _content(thing: Any, depth: int = 6) -> Any:
-    """Return what can be compared of `thing`: of arrays their bytes, of objects their attributes, `depth` levels."""
-    if isinstance(thing, np.ndarray):
-        return thing.shape, thing.tobytes()
-    if isinstance(thing, np.random.Generator):
-        return repr(thing.bit_generator.state)
-    if isinstance(thing, str | bytes | int | float | np.generic) or thing is None:
-        return repr(thing)
-    if isinstance(thing, list | tuple | set | deque) and depth > 0:
-        return [_content(each, depth - 1) for each in thing]
-    inside = thing if isinstance(thing, Mapping) else attributes_of(thing)
-    if inside is None or depth == 0:
-        return None
-    return {repr(key): _content(each, depth - 1) for key, each in inside.items()}
+    return {name: content_of(each) for name, each in vars(stage).items() if name != "arrays" and each is not None}
 
 
 def _check_arrays(stage: Any, name: str, first: Rows, later: Rows) -> None:

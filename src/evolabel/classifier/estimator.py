@@ -19,6 +19,7 @@ from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.samples import (
     as_array,
     as_one_row,
+    checked_labels,
     is_checked_shape,
     note_empty,
     read_confidence,
@@ -37,7 +38,6 @@ from evolabel.classifier.targets import (
     Targets,
     announced,
     check_weighted_names,
-    checked_labels,
     joined,
     places,
     read_targets,

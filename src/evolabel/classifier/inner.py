@@ -308,8 +308,9 @@ class ClassifierInner:
 
     def _validated(self, X: object) -> Encoded:
         """The rows of `validate_rows`, and the texts of `X` that no feature stands for."""
-        if self._by_order and type(X) is np.ndarray and self.state.is_fitted:
-            width = self.state.model.n_features
+        model = vars(self.state).get("model")
+        if self._by_order and type(X) is np.ndarray and model is not None:
+            width = model.n_features
             array = X if is_checked_shape(X, width) else as_matrix(X, "X")
             if is_checked_shape(array, width):
                 return Encoded(usable_values(array), [])

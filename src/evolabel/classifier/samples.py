@@ -1,4 +1,7 @@
-"""Samples as users have them, made into checked float64 rows: arrays, lists, frames; their weights and confidences."""
+"""Samples as users have them, made into checked float64 rows: arrays, lists, frames; their weights and confidences.
+
+Labels, too, are checked here once they are a table.
+"""
 
 import warnings
 from collections.abc import Mapping
@@ -14,7 +17,7 @@ from evolabel._utils.text import counted
 from evolabel._utils.validation import beyond_float64
 from evolabel.classifier.named_columns import first_coding, holds_texts, one_plain_row, read_by_name
 from evolabel.engine.compile import direct
-from evolabel.engine.values import MAX_VALUE, first_bad_sample
+from evolabel.engine.values import MAX_VALUE, first_bad_label, first_bad_sample
 from evolabel.errors import DataError, DataTypeError
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded
 from evolabel.streams.tabular.frames import flag_columns
@@ -27,7 +30,10 @@ FLOAT64 = np.dtype(np.float64)
 LARGEST = 1e12  # heavier samples would leave nothing of the others
 SMALLEST = 1e-100  # less is nothing: products of weights would leave the range of float64
 
-_first_bad_sample = direct(first_bad_sample)  # rows are always float64, 2-D and C-contiguous here
+LABEL = "a label is 0, 1, or NaN (not annotated)"
+
+# Rows and labels are always float64, 2-D and C-contiguous here.
+_first_bad_sample, _first_bad_label = direct(first_bad_sample), direct(first_bad_label)
 
 
 def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:
@@ -89,6 +95,14 @@ def checked_values(rows: FloatArray) -> FloatArray:
             raise DataError(f"row {row} of X has no feature at all (only NaN); drop it or fill in what is known")
         raise _unusable(rows, row, column)
     return rows
+
+
+def checked_labels(Y: FloatArray) -> FloatArray:
+    """Return `Y` itself if all labels are 0, 1 or NaN, else raise DataError."""
+    row, column = _first_bad_label(Y)
+    if row >= 0:
+        raise DataError(f"Y is {Y[row, column]:g} at row {row}, column {column}; {LABEL}")
+    return Y
 
 
 def usable_values(rows: FloatArray) -> FloatArray:

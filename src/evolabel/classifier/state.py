@@ -191,7 +191,7 @@ class ClassifierState:
 
         model = self.fitted_model()
         after = plain is not None and model.following is not None and bool((outputs != plain).any())
-        weighted = model.options.is_balanced or model.options.class_weight is not None
+        weighted = model.options.optimise == "balanced" or model.options.class_weight is not None
         by_sets = model.decisions is not None and model.decisions.by_sets
         if not (by_sets or (weighted and isinstance(self.targets, ClassCodes))):
             found = self.own_thresholds(threshold)

@@ -16,9 +16,7 @@ from scipy import sparse
 
 from evolabel._utils.notes import note
 from evolabel._utils.text import counted
-from evolabel.classifier.samples import are_missing, as_array, as_matrix, column_names
-from evolabel.engine.compile import direct
-from evolabel.engine.values import first_bad_label
+from evolabel.classifier.samples import LABEL, are_missing, as_array, as_matrix, checked_labels, column_names
 from evolabel.errors import DataError, DataTypeError, ParameterError
 from evolabel.streams.tabular.label_column import rows_of_labels
 from evolabel.typing import AnyArray, FloatArray
@@ -26,10 +24,6 @@ from evolabel.typing import AnyArray, FloatArray
 LabelLists = list[list[str] | None]
 """Names of the labels of each row; None for a row that is not annotated."""
 _SHOWN_NAMES = 5  # labels in an error
-
-LABEL = "a label is 0, 1, or NaN (not annotated)"
-
-_first_bad_label = direct(first_bad_label)  # labels are always float64, 2-D and C-contiguous here
 
 
 def are_generated(names: Sequence[str]) -> bool:
@@ -43,25 +37,13 @@ def generated_names(number: int, known: Iterable[str]) -> list[str]:
     return list(islice((name for i in count() if (name := f"label{i}") not in taken), number))
 
 
-def checked_labels(Y: FloatArray) -> FloatArray:
-    """Return `Y` itself if all labels are 0, 1 or NaN, else raise DataError."""
-    row, column = _first_bad_label(Y)
-    if row >= 0:
-        raise DataError(f"Y is {Y[row, column]:g} at row {row}, column {column}; {LABEL}")
-    return Y
-
-
 class LabelMatrix:
     """Several labels at once. Labels may appear mid-stream, by a new column name or by a wider matrix."""
 
     def __init__(self, names: Sequence[str] = (), first_rows: Sequence[int] = ()) -> None:
         self.names: list[str] = list(names)
+        self.size = len(self.names)  # K, the number of labels
         self._first_rows = first_rows  # of the last labels, in the rows they came with; empty: all exist from row 0 on
-
-    @property
-    def size(self) -> int:
-        """K, the number of labels."""
-        return len(self.names)
 
     def read(self, target: object) -> tuple[FloatArray, "LabelMatrix"]:
         """Return rows of 0, 1 and NaN from `target`, and their coding: this one, or a wider one with new labels."""

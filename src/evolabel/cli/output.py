@@ -203,7 +203,24 @@ def _score_text(spread: Spread) -> str:
 # ---------------------------------------------------------------------- progress bars
 
 
-class LiveBars(Progress):
+class StateBars(Progress):
+    """Progress bars on standard error, each with a text behind it; `quiet`: draw nothing."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        console = Console(stderr=True)
+        super().__init__(
+            TextColumn("{task.description}", style="bold", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}", markup=False),
+            TimeRemainingColumn(),
+            console=console,
+            disable=quiet or not console.is_terminal,
+            transient=True,
+        )
+
+
+class LiveBars(StateBars):
     """One progress bar per learner on standard error: rows done, scores, rules, speed.
 
     Parameters
@@ -215,18 +232,8 @@ class LiveBars(Progress):
     """
 
     def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
-        console = Console(stderr=True)
+        super().__init__(quiet=quiet)
         self._events: deque[str] = deque(maxlen=_MAX_EVENTS_LIVE)
-        super().__init__(
-            TextColumn("{task.description}", style="bold", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[state]}", markup=False),
-            TimeRemainingColumn(),
-            console=console,
-            disable=quiet or not console.is_terminal,
-            transient=True,
-        )
         self._learners = learners
         self._bars: dict[str, TaskID] = {}
 

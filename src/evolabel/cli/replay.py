@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evolabel._utils.text import counted, first_names, one_line
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions, coding_of
-from evolabel.cli.output import print_or_write
+from evolabel.cli.output import StateBars, print_or_write
 from evolabel.cli.source import open_source, split_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams import Dataset
@@ -189,18 +187,7 @@ def _answer(client: "Client", dataset: Dataset, place: int, result: "SampleResul
 @contextmanager
 def _bar(title: str, total: int) -> Iterator[Any]:
     """Yield a function that shows `ReplayCounts` as a bar on standard error, of `total` samples with this `title`."""
-    console = Console(stderr=True)
-    progress = Progress(
-        TextColumn("{task.description}", style="bold", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[state]}", markup=False),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    )
-    with progress:
+    with StateBars() as progress:
         bar = progress.add_task(one_line(title), total=total, state="")
 
         def show(done: ReplayCounts) -> None:

@@ -7,9 +7,15 @@ Every inner product is summed in the order of `dot`: four sums side by side, add
 each step one fused multiply-add (`engine.lanes`). So it has the same bits in every function.
 
 The inverse of a positive definite matrix does not come from LAPACK, whose bits depend on the number of BLAS threads.
+Where rounding by BLAS and LAPACK reaches outputs, they run on one thread (`one_blas_thread`).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from evolabel.engine.compile import inner, kernel
 from evolabel.engine.lanes import WIDTH, fma, load, minus, spread, store, total, zeros
@@ -287,3 +293,22 @@ def positive_inverse(A: FloatArray, L: FloatArray, V: FloatArray, column: FloatA
         last = min(k + 8, q)
         add_outer_products(P[:last], V[k:last], last - k, 1.0)
     return True
+
+
+def mirrored(lower: FloatArray) -> FloatArray:
+    """Return the symmetric matrix with this `lower` triangle."""
+    half = np.tril(lower)
+    return np.asarray(half + np.tril(half, -1).T)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that numpy and scipy have loaded; finding them takes milliseconds."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A block, or a function that is decorated by it, in which BLAS uses one thread; costs some 25 microseconds."""
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield

@@ -6,13 +6,12 @@ A written rule replaces everything where it holds.
 All pages and texts about rules read the shares from here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from evolabel._utils.text import one_line
 from evolabel.explain.shortening import reference_rows
 from evolabel.model.protocols import Model
 from evolabel.stages.threshold_rules.arrays import IS_OPEN, LEARNED, MAIN_ROWS, TREE_WEIGHT
@@ -29,7 +28,7 @@ PART_NAMES = {
 }
 """The parts, by their fields, as they are printed."""
 
-_MAX_LINES, _MAX_NAMES = 10, 5
+_MAX_NAMES = 5
 _NO_MODEL = "the shares of the labels so far, because there are no rules yet"
 
 
@@ -166,16 +165,6 @@ def _recent_places(model: Model) -> BoolArray:
         return np.zeros(0, bool)
     rows = model.trees.arrays.rows
     return np.asarray((rows >= 0) & (np.arange(len(rows)) < MAIN_ROWS))
-
-
-def parts_lines(parts: Mapping[str, AnswerParts], style: Callable[[str], str] = one_line) -> list[str]:
-    """Return one line for each group of labels that the same `parts` answer, with names in this `style`."""
-    groups: dict[str, list[str]] = {}
-    for label, shares in parts.items():
-        groups.setdefault(shares.text, []).append(style(label))
-    lines = [f"{some_names(names)}: {text}" for text, names in groups.items()]
-    hidden = sum(len(names) for names in list(groups.values())[_MAX_LINES:])
-    return [*lines[:_MAX_LINES], *([f"{hidden} more labels: other shares"] if hidden else [])]
 
 
 def some_names(names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from evolabel.explain.rules import Regions, Rule
 from evolabel.explain.shortening import Fidelity
 from evolabel.stages.threshold_rules.words import LabelRules, percent
 from evolabel.stages.written_rules.words import WrittenRule
-from evolabel.words.sections import Items, Marks, SectionView, blocks_markdown, blocks_page, blocks_text
+from evolabel.words.sections import DocumentView, Items, Marks, SectionView
 
 NO_THRESHOLD = "No threshold was found that improves on the learned regions."
 _NO_RULES = "There are no rules yet."
@@ -45,7 +45,7 @@ class RulesOfLabel(SectionView):
         return f"Rules for {marks.plain(self.label)}{counts}", [Items(lines)]
 
 
-class RuleSet(list[Rule]):
+class RuleSet(DocumentView, list[Rule]):
     """The rules of a model, as it was when they were read.
 
     Printed are, label by label, the rules that people wrote and the threshold rules, then one sentence about the
@@ -73,6 +73,8 @@ class RuleSet(list[Rule]):
     independent : dict of str to float, optional
         How many independent answers one answer of each label counts for, by name; it is printed where that is below 1.
     """
+
+    _title = "Rules"
 
     def __init__(
         self,
@@ -155,19 +157,6 @@ class RuleSet(list[Rule]):
             independent={name: n for name, n in self.independent.items() if label in (None, name)},
         )
 
-    @property
-    def text(self) -> str:
-        """The rules of each label in words, then one sentence about the regions."""
-        return blocks_text(self._blocks)
-
-    def markdown(self) -> str:
-        """Return the same in Markdown."""
-        return blocks_markdown(self._blocks)
-
-    def html(self) -> str:
-        """Return the same as a whole HTML page."""
-        return blocks_page("Rules", self._blocks)
-
     def to_dict(self) -> dict[str, Any]:
         """Return all rules, regions included, as values that JSON can hold."""
         return {
@@ -178,9 +167,6 @@ class RuleSet(list[Rule]):
             "notes": self.notes,
             **self.regions.to_dict(),
         }
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def other_parts(parts: Mapping[str, AnswerParts], n_regions: int) -> str:

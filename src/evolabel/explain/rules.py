@@ -18,7 +18,7 @@ from evolabel.streams.columns import FeatureNames
 from evolabel.typing import FloatArray
 from evolabel.words.condition_words import RuleCondition, condition_words
 from evolabel.words.names import Corrections, correction_note, correction_values
-from evolabel.words.sections import Items, Marks, SectionView, blocks_markdown, blocks_page, blocks_text
+from evolabel.words.sections import DocumentView, Items, Marks, SectionView
 from evolabel.words.text_columns import flag_features, text_features
 
 _ORDINARY = "no feature is out of the ordinary"
@@ -185,7 +185,7 @@ class Rule(SectionView):
         }
 
 
-class Regions(list[Rule]):
+class Regions(DocumentView, list[Rule]):
     """Learned regions as a view that is printed, in the order of their slots.
 
     Those that conclude nothing, or whose labels other parts answer, are in the list and are not printed.
@@ -200,6 +200,8 @@ class Regions(list[Rule]):
     n_all : int, optional
         Number of all regions, where these are some of them.
     """
+
+    _title = "Regions"
 
     def __init__(
         self,
@@ -223,19 +225,6 @@ class Regions(list[Rule]):
         linear = [self.linear] if self.linear is not None and self.linear.shown else []
         return [summary(self), *hidden, *(rule for rule in self if rule.claims), *linear]
 
-    @property
-    def text(self) -> str:
-        """All regions in words, after the summary."""
-        return blocks_text(self._blocks)
-
-    def markdown(self) -> str:
-        """Return all regions in Markdown, after the summary."""
-        return blocks_markdown(self._blocks)
-
-    def html(self) -> str:
-        """Return all regions as a whole HTML page, after the summary."""
-        return blocks_page("Regions", self._blocks)
-
     def to_dict(self) -> dict[str, Any]:
         """Return all regions as values that JSON can hold."""
         whole = self.fidelity
@@ -250,9 +239,6 @@ class Regions(list[Rule]):
             "linear": None if self.linear is None else self.linear.to_dict(),
             "corrections": correction_values(self[0].corrections) if self else {},
         }
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def summary(regions: Regions) -> str:

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from evolabel._utils.text import with_article
-from evolabel.engine.one_thread import one_blas_thread
+from evolabel.engine.symmetric import one_blas_thread
 from evolabel.errors import DataError
 from evolabel.model.pipeline import merge_stages, start_memory
 from evolabel.model.seen_ranges import merged_ranges, without_waiting

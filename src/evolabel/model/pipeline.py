@@ -91,7 +91,12 @@ def refiners(model: Model) -> list[LearningStage]:
     found = [*(each for each in trees if each is not None), *model.own_stages]
     if model.memory is not None:
         found.append(model.memory)
-    return [*found, model.written] if model.written.is_used else found
+    return [*found, model.written] if _has_written(model) else found
+
+
+def _has_written(model: Model) -> bool:
+    """Return whether `model` has written rules."""
+    return len(model.written.arrays.number) > 0
 
 
 def last_stages(model: Model) -> tuple[object, ...]:
@@ -257,12 +262,15 @@ def answer_stages(model: Model, rows: Rows) -> Rows:
 
 def refine(model: Model, rows: Rows, *, but: Stage | None = None) -> None:
     """Answer `rows` by the refiners of `model`, `but` not by the one that has answered them."""
-    for stage in refiners(model):
-        if stage in model.own_stages:
+    for stage in _answering(model, rows):
+        if stage is not but:
             with _shielded(model, stage):
                 stage.answer(rows)
-        elif stage is not but:
-            stage.answer(rows)
+
+
+def _answering(model: Model, rows: Rows) -> list[LearningStage]:
+    """Return the refiners of `model` that answer `rows`: the last answers change only those that follow them."""
+    return [stage for stage in refiners(model) if stage is not model.memory or len(rows.follows)]
 
 
 def answer_few_rows(
@@ -290,7 +298,7 @@ def answer_few_rows(
     found = FewAnswers(np.empty((n, rules.n_labels)), np.empty((n, C)), np.empty((n, C)), terms)
     read = fill(model, X, W, moments, found)
     further = model.first_tree, model.forest
-    if any(further) or model.own_stages or model.written.is_used or len(follows):
+    if any(further) or model.own_stages or _has_written(model) or len(follows):
         rows = Rows(X, outputs=found.outputs)
         rows.read, rows.follows = read, follows
         refine(model, rows, but=model.trees)
@@ -319,9 +327,9 @@ def locate(model: Model, X: FloatArray) -> Rows:
 
 
 def stage_parts(model: Model, rows: Rows) -> dict[str, StagePart]:
-    """Return what each refiner of `model` adds to the outputs of `rows`, which change, by its name."""
+    """Return what each refiner of `model` that answers `rows` adds to their outputs, which change, by its name."""
     parts = {}
-    for stage in refiners(model):
+    for stage in _answering(model, rows):
         with _shielded(model, stage):
             parts[stage.name] = stage.explain(rows)
     return parts
@@ -451,7 +459,7 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
     rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
     rows.n_rows, rows.is_unsettled = None if drift.n_rows is None else drift.n_rows - behind, drift.is_unsettled
     rows.drifts_held = drift.drifts_held
-    if model.written.is_used:
+    if _has_written(model):
         rows.Y = model.written.unanswered(rows)
     for stage in stages:
         if stage is model.memory:

@@ -1,7 +1,7 @@
 """Views that are printed as one section, a title and blocks of lines, in plain text, Markdown or HTML."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from evolabel._utils.text import one_line
 from evolabel.words.markup import bold, code, escape, markdown_text, page
@@ -85,24 +85,32 @@ class SectionView:
         return self.text
 
 
-Blocks = Sequence[str | SectionView]
-"""What a document consists of: views, and single lines between them."""
+class DocumentView:
+    """A view that is printed as views of its own, and single lines between them: its `_blocks`."""
 
+    _title: ClassVar[str]
 
-def blocks_text(blocks: Blocks) -> str:
-    """Return `blocks` as plain text; lines that follow each other stay together."""
-    text = ""
-    for before, block in zip(["", *blocks], blocks, strict=False):
-        gap = "" if not text else "\n" if isinstance(before, str) and isinstance(block, str) else "\n\n"
-        text += gap + (one_line(block) if isinstance(block, str) else block.text)
-    return text + "\n"
+    @property
+    def _blocks(self) -> Sequence[str | SectionView]:
+        raise NotImplementedError
 
+    @property
+    def text(self) -> str:
+        """All of it as plain text."""
+        text, blocks = "", self._blocks
+        for before, block in zip(["", *blocks], blocks, strict=False):  # lines that follow each other stay together
+            gap = "" if not text else "\n" if isinstance(before, str) and isinstance(block, str) else "\n\n"
+            text += gap + (one_line(block) if isinstance(block, str) else block.text)
+        return text + "\n"
 
-def blocks_markdown(blocks: Blocks) -> str:
-    """Return `blocks` in Markdown."""
-    return "\n".join(f"{markdown_text(block)}\n" if isinstance(block, str) else block.markdown() for block in blocks)
+    def markdown(self) -> str:
+        """Return the same in Markdown."""
+        return "\n".join(f"{markdown_text(x)}\n" if isinstance(x, str) else x.markdown() for x in self._blocks)
 
+    def html(self) -> str:
+        """Return the same as a whole HTML page."""
+        parts = (f"<p>{escape(x)}</p>" if isinstance(x, str) else x.html() for x in self._blocks)
+        return page(self._title, "".join(parts))
 
-def blocks_page(title: str, blocks: Blocks) -> str:
-    """Return `blocks` as a whole HTML page with this `title`."""
-    return page(title, "".join(f"<p>{escape(x)}</p>" if isinstance(x, str) else x.html() for x in blocks))
+    def __str__(self) -> str:
+        return self.text

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.known_sets import NaiveSets
 
-from evolabel.stages.decisions.loops import FIRST_SHARE, decide_by_sets, learn_sets
+from evolabel.stages.decisions.loops import FIRST_SHARE, learn_sets
 
 NONE, NO_TABLE = np.zeros(0), np.zeros((0, 0))
 
@@ -41,8 +41,11 @@ def test_rows_are_decided_and_learned_as_the_naive_twin_does(seed, weighted, mos
     np.testing.assert_allclose(counts, np.pad(list(naive.counts.values()), (0, most - used)))
     np.testing.assert_allclose(on, naive.on)
     np.testing.assert_allclose(outcomes, [naive.rows, naive.won, naive.apart], atol=1e-12)
-    after = np.empty(Y.shape)
-    decide_by_sets(F, P, threshold, sets, counts, on, outcomes, np.empty(K), after)
+    after, state = np.empty(Y.shape), (sets, counts, on, outcomes)
+    before = [array.copy() for array in state]
+    learn_sets(F, P, F, np.zeros(n), NO_TABLE, threshold, *state, np.empty(K), after)
+    for array, former in zip(state, before, strict=True):
+        np.testing.assert_array_equal(array, former)
     np.testing.assert_array_equal(after, [naive.decide(f, p, threshold) for f, p in zip(F, P, strict=True)])
 
 

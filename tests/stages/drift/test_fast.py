@@ -12,9 +12,9 @@ from small_members import small_members
 from small_rule_bases import assert_close
 
 from evolabel.engine.packed_state import pack
+from evolabel.engine.symmetric import mirrored
 from evolabel.stages.drift.loops import members as fast_module
 from evolabel.stages.rules import fast_sums
-from evolabel.stages.rules.inverses import mirrored
 
 fast = CallableKernels(fast_module)
 

@@ -97,16 +97,6 @@ def labels_to_confirm(doubts: IntArray, pending: Iterable[Query]) -> BoolArray:
     return np.asarray(doubts > waiting)
 
 
-def confirms(value: FloatArray) -> BoolArray:
-    """Return which labels were asked for to confirm a drift, by the `value` of their row, as `probes` does."""
-    return np.asarray((value >= CONFIRM_SCORE) & (value < PROBE_SCORE))
-
-
-def probes(value: FloatArray) -> BoolArray:
-    """Return which labels were drawn at random, by the `value` of their row, (K,); of a sample whether it was, (1,)."""
-    return np.asarray(value >= PROBE_SCORE)
-
-
 def _is_sure(outputs: FloatArray) -> BoolArray:
     """Return for which of the `outputs` an answer shows whether its label has drifted."""
     return np.asarray(np.abs(outputs - 0.5) > SURE_FROM)

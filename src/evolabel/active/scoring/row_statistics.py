@@ -23,7 +23,7 @@ from evolabel.active.loops.scores import (
     novelty_rows,
     trace_drop_rows,
 )
-from evolabel.active.scoring.second_moments import SecondMoments, labelled_moments
+from evolabel.active.scoring.second_moments import SecondMoments, labelled_moments, total_weight
 from evolabel.core.rows import Rows, misfit
 from evolabel.engine.compile import direct
 from evolabel.errors import StateError
@@ -170,7 +170,9 @@ class RowStatistics:
             terms = self._terms_by(self.memberships, moments)
         else:
             moments, terms = self._moments, self.terms
-        return criterion_scores(VARIANCE_REDUCTION, self.outputs, self.memberships, terms, total=moments.total)[:, 0]
+        return criterion_scores(VARIANCE_REDUCTION, self.outputs, self.memberships, terms, total=total_weight(moments))[
+            :, 0
+        ]
 
     @cached_property
     def _moments(self) -> Moments:

@@ -111,9 +111,9 @@ class SecondMoments:
     def total_of(self, moments: Moments) -> float:
         """Return the weight of all samples in `moments`, which `of` has returned."""
         if moments is not self._moments:
-            return moments.total
+            return total_weight(moments)
         if self._total is None:
-            self._total = moments.total
+            self._total = total_weight(moments)
         return self._total
 
     def _known(self, rules: RuleBase) -> bool:
@@ -285,3 +285,9 @@ class UnlabelledRows:
         require(rows < self._block(self.moments), "waiting", f"fewer than {self._block(self.moments)} rows")
         if rows:
             self._wait(arrays["waiting"])
+
+
+def total_weight(moments: Moments) -> float:
+    """Return the weight of all samples, which is the last entry of M_0; 1 where there were none: it is a divisor."""
+    rows = moments.pending_M[0, : moments.n_pending[0], -1]
+    return float(moments.M[0, -1, -1] + rows @ rows) or 1.0

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evolabel.core.options import STRONGEST_LOCAL_RIDGE
-from evolabel.engine.one_thread import one_blas_thread
+from evolabel.engine.symmetric import one_blas_thread
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.typing import FloatArray, IntArray
 

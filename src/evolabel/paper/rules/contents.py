@@ -7,7 +7,7 @@ from scipy.linalg import cholesky
 
 from evolabel._utils.interrupts import held
 from evolabel.core.schema import Sizes, new_entries
-from evolabel.engine.one_thread import one_blas_thread
+from evolabel.engine.symmetric import one_blas_thread
 from evolabel.paper.rules import merging
 from evolabel.paper.rules.arrays import PAPER_ARRAYS, PaperArrays, paper_sizes, paper_switches
 from evolabel.paper.rules.rule_state import PaperRuleState, rotated_shape

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.rows import Batch
-from evolabel.engine.one_thread import one_blas_thread
+from evolabel.engine.symmetric import one_blas_thread
 from evolabel.errors import DivergenceError
 from evolabel.paper.rules.file_checks import PaperRuleChecks
 from evolabel.paper.rules.loops.coupling import NONE, coupling

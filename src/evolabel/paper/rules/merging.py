@@ -8,7 +8,7 @@ grows without bound with the number of dimensions.
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
-from evolabel.engine.one_thread import one_blas_thread
+from evolabel.engine.symmetric import one_blas_thread
 from evolabel.paper.rules.loops.rotated import degrees, substitute
 from evolabel.paper.rules.rule_state import PaperRuleState
 from evolabel.stages.rules.slots import stronger_first

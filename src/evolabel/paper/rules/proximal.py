@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 
-from evolabel.engine.one_thread import one_blas_thread
+from evolabel.engine.symmetric import one_blas_thread
 from evolabel.errors import DivergenceError
 from evolabel.paper.rules.loops.descent import descend
 from evolabel.paper.rules.loops.iteration import DIVERGED_ABOVE

@@ -6,8 +6,8 @@ import numpy as np
 
 from evolabel.core.rows import misfit
 from evolabel.engine.compile import direct
-from evolabel.engine.one_thread import one_blas_thread
 from evolabel.engine.packed_state import pack
+from evolabel.engine.symmetric import mirrored, one_blas_thread
 from evolabel.paper.rules.arrays import PaperArrays, PaperSettings, PaperState, PaperWorkspace, paper_workspace
 from evolabel.paper.rules.loops.answer import (
     add_paper_moments,
@@ -22,7 +22,6 @@ from evolabel.paper.rules.loops.rotated import marginal_fill
 from evolabel.paper.rules.proximal import largest_eigenvalue
 from evolabel.paper.rules.shapes import RotatedShape
 from evolabel.stages.rules.arrays import RuleArrays, Settings
-from evolabel.stages.rules.inverses import mirrored
 from evolabel.stages.rules.rule_state import LabelMoments, RowLoops, RuleShape, RuleState
 from evolabel.typing import Arrays, BoolArray, FloatArray
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from evolabel.engine.one_thread import one_blas_thread
+from evolabel.engine.symmetric import one_blas_thread
 from evolabel.paper.rules.loops.rotated import degrees
 from evolabel.stages.rules.arrays import RuleArrays, Settings
 from evolabel.stages.rules.rule_state import RuleShape

@@ -178,27 +178,6 @@ def fill_decision(
 
 
 @kernel
-def decide_by_sets(
-    F: FloatArray,
-    P: FloatArray,
-    threshold: float,
-    sets: BoolArray,
-    counts: FloatArray,
-    on: FloatArray,
-    outcomes: FloatArray,
-    terms: FloatArray,
-    D: FloatArray,
-) -> None:
-    """Fill D with the decisions on rows with the outputs F and the probabilities P, as 0 and 1; all (n, K).
-
-    `terms` is a scratch array, (K,).
-    """
-    for i in range(F.shape[0]):
-        chosen = most_likely_set(P[i], sets, counts, on, outcomes[TOTAL], terms)
-        fill_decision(F[i], chosen, threshold, sets, outcomes, D[i])
-
-
-@kernel
 def learn_sets(
     F: FloatArray,
     P: FloatArray,
@@ -215,7 +194,8 @@ def learn_sets(
 ) -> None:
     """Learn the label sets Y of rows one after the other; D, if it has rows, receives the decisions before each row.
 
-    A row with a label that is NaN is not learned. `weights` and `confidences` may be empty; `terms` is a scratch array.
+    A row with a label that is NaN, or of weight 0, is decided on and not learned. `weights` and `confidences` may be
+    empty; `terms` is a scratch array.
     """
     for i in range(F.shape[0]):
         chosen = most_likely_set(P[i], sets, counts, on, outcomes[TOTAL], terms)

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from evolabel.core.options import Options
-from evolabel.core.rows import Batch, check_outputs, misfit
+from evolabel.core.rows import NOT_GIVEN, Batch, check_outputs, misfit
 from evolabel.core.schema import new_entries
 from evolabel.engine.compile import direct
 from evolabel.stages.calibration.stage import Calibration
@@ -42,7 +42,6 @@ from evolabel.stages.decisions.loops import (
     TOTAL,
     WON,
     count_rows,
-    decide_by_sets,
     learn_sets,
 )
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
@@ -278,7 +277,7 @@ class BalancedDecisions(LabelCountArrays):
         return np.divide(seen if self.exclusive else seen - on, on, out=np.ones(on.shape), where=both)
 
 
-_decide_by_sets, _learn_sets = direct(decide_by_sets), direct(learn_sets)
+_learn_sets = direct(learn_sets)
 
 
 class KnownSets(KnownSetArrays):
@@ -306,7 +305,7 @@ class KnownSets(KnownSetArrays):
         F = np.ascontiguousarray(outputs)
         P, D = calibration.probabilities(F), np.empty(F.shape)
         check_outputs(Batch(F, F, outputs=F, probabilities=P), self.n_labels)
-        _decide_by_sets(F, P, self.threshold, *self._state(), D)
+        _learn_sets(F, P, F, np.zeros(len(F)), NOT_GIVEN, self.threshold, *self._state(), D)
         return np.asarray(D > 0.0)
 
     def thresholds(self, calibration: Calibration) -> FloatArray:

@@ -18,6 +18,7 @@ from evolabel.core.stored_checks import (
     size_of,
     whole,
 )
+from evolabel.engine.symmetric import mirrored
 from evolabel.errors import DataError
 from evolabel.stages.rules.arrays import (
     NEXT_IDENTITY,
@@ -30,7 +31,6 @@ from evolabel.stages.rules.arrays import (
     rule_switches,
 )
 from evolabel.stages.rules.fast_sums import FAST_ARRAYS
-from evolabel.stages.rules.inverses import mirrored
 from evolabel.stages.rules.slots import PER_SLOT
 from evolabel.typing import Arrays, FloatArray, IntArray
 

@@ -6,7 +6,7 @@ that rounding errors do not add up.
 
 import numpy as np
 
-from evolabel.engine.symmetric import add_outer_products, mirror, positive_inverse
+from evolabel.engine.symmetric import add_outer_products, mirror, mirrored, positive_inverse
 from evolabel.errors import DataError
 from evolabel.stages.rules.arrays import RuleArrays, Settings
 from evolabel.typing import FloatArray
@@ -47,9 +47,3 @@ def ridge_inverse(H: FloatArray, penalty: FloatArray) -> FloatArray:
         )
     mirror(P)
     return P
-
-
-def mirrored(lower: FloatArray) -> FloatArray:
-    """Return the symmetric matrix with this `lower` triangle."""
-    half = np.tril(lower)
-    return np.asarray(half + np.tril(half, -1).T)

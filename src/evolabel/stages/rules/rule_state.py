@@ -11,11 +11,10 @@ import numpy as np
 
 from evolabel.core.rows import check_rows, misfit
 from evolabel.engine.compile import direct
-from evolabel.engine.one_thread import one_blas_thread
 from evolabel.engine.packed_state import pack
+from evolabel.engine.symmetric import mirrored, one_blas_thread
 from evolabel.stages.rules import inverses
 from evolabel.stages.rules.arrays import RULES, SEEN, RuleArrays, Settings, State, Workspace, workspace
-from evolabel.stages.rules.inverses import mirrored
 from evolabel.stages.rules.loops.answer import (
     add_moment_rows,
     answer_block,

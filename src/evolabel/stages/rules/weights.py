@@ -11,7 +11,7 @@ import numpy as np
 
 from evolabel.core.rows import check_rows, misfit
 from evolabel.core.schema import Schema, array
-from evolabel.stages.rules.inverses import mirrored
+from evolabel.engine.symmetric import mirrored
 from evolabel.stages.rules.rule_state import RuleState
 from evolabel.typing import FloatArray, IntArray
 
@@ -35,12 +35,6 @@ class Moments(NamedTuple):
     """Rows h = sqrt(psi) r whose h h' is not yet added to M."""
     n_pending: Annotated[IntArray, array("slot")]
     """How many rows are pending."""
-
-    @property
-    def total(self) -> float:
-        """Weight of all samples, which is the last entry of M_0; 1 where there were none, because it is a divisor."""
-        rows = self.pending_M[0, : self.n_pending[0], -1]
-        return float(self.M[0, -1, -1] + rows @ rows) or 1.0
 
     def matrix(self, slot: int) -> FloatArray:
         """Return M of `slot` as a full symmetric matrix, pending rows included."""

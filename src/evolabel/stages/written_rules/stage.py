@@ -90,11 +90,6 @@ class WrittenRules(Answering):
 
     rows_at_once = 1  # gates turn at any row
 
-    @property
-    def is_used(self) -> bool:
-        """Whether there are any rules."""
-        return len(self) > 0
-
     def answer(self, rows: Rows) -> None:
         """Replace the outputs of `rows` where a rule answers."""
         check_rows(rows.read, self.arrays.low.shape[1])
