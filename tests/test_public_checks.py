@@ -442,6 +442,22 @@ class FailingMerge(StageShares):
         raise KeyError("no such place")
 
 
+class NoAnswer(OwnStage):
+    name, schema = "silent", Schema(Counts)
+
+
+class OpeningRows(StageShares):
+    """Makes its rows writeable, and writes into them before it answers."""
+
+    def answer(self, rows):
+        array = rows.X
+        while array is not None:
+            array.setflags(write=True)
+            array[:] = 0.0
+            array = array.base
+        super().answer(rows)
+
+
 class TakingAll(StageShares):
     def merge(self, other, labels):
         super().merge(other, labels)
@@ -471,6 +487,8 @@ BROKEN_STAGES = {
     LearningFirst: "learn changes outputs otherwise than answer",
     Centred: "learn changes outputs otherwise|answer of many rows differs",
     OverwritingRows: "writes into weights of its rows",
+    OpeningRows: "writes into X of its rows",
+    NoAnswer: "answer of row 0 raised NotImplementedError: write answer of NoAnswer",
     Drawing: "changes the object|twice give other outputs",
     SharedState: "a copy that learns changes the answers of the stage",
     ShallowCopies: "a copy that learns changes the (answers|arrays) of the stage",
@@ -490,7 +508,7 @@ BROKEN_STAGES = {
     MergedInOrder: "merge mixes up the labels",
     MergedTwice: "with a stage that has learned nothing changes the outputs",
     TakingAll: "merge changes the other stage",
-    Unstorable: "in a classifier: stage 'shares': learn left .*array n holds values",
+    Unstorable: "in a classifier: stage 'shares': learn of the initial batch left .*array n holds values",
     NoAxis: "as a stage of a classifier: .*axis 'hour'",
 }
 

@@ -94,10 +94,10 @@ def check_stage(
     rows = _rows(n_features, n_labels)
     first, later = _part(rows, slice(0, N_INITIAL)), _part(rows, slice(N_INITIAL, None))
     with _working(name):
+        _check_input(started, name, rows)
         _check_copies(started, name, first)
         _check_answers(started, name, first, later)
         _check_order(started, name, first, later)
-        _check_input(_trained(started, first), name, later)
         _check_parts(started, name, first, later)
         if own:
             _check_attributes(started, name, (first, later))
@@ -118,7 +118,7 @@ def _working(what: str, advice: str = "") -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(error, StageError | ParameterError):  # its message names the stage and the method
-            found = ": " + str(error).partition("; the model is unchanged")[0]
+            found = ": " + str(error).removesuffix("; the model is unchanged").removesuffix("; nothing was learned")
         else:
             where, why = reason_of(error, "")
             found = f": {where} {why}" if where else f" {why}"
@@ -174,8 +174,7 @@ def _check_input(stage: Any, name: str, rows: Rows) -> None:
     """Check that the stage changes nothing of `rows` but their outputs."""
     names = ("X", "read", "Z", "Y", "weights", "confidences")
     kept = {each: getattr(rows, each).copy() for each in names}
-    stage.answer(_part(rows, slice(None)))
-    _learned(stage, rows)
+    _answered(_trained(stage, rows), rows)
     for each, before in kept.items():
         require_same(getattr(rows, each), before, f"{name} writes into {each} of its rows", "change outputs alone")
 
@@ -370,7 +369,11 @@ def _part(rows: Rows, part: slice) -> Rows:
 def _answered(stage: Any, rows: Rows) -> FloatArray:
     """Return the outputs of `rows` as `stage` changes them; `rows` stay as they are."""
     piece = _part(rows, slice(None))
-    stage.answer(piece)
+    try:
+        stage.answer(piece)
+    except Exception as error:
+        error.add_note("answer")
+        raise
     return np.array(piece.outputs)
 
 

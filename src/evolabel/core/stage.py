@@ -118,7 +118,7 @@ class Answering:
 
     def answer(self, rows: Rows) -> None:
         """Change the outputs of `rows`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"write answer of {type(self).__name__}: it changes `rows.outputs`")
 
     def explain(self, rows: Rows) -> StagePart:
         """Answer `rows`, and return what this adds to their outputs."""

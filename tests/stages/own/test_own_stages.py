@@ -469,7 +469,7 @@ def test_a_fault_names_the_stage_and_leaves_the_model_as_it_was(how, method, row
 
 def test_a_fault_in_the_first_calls_leaves_no_model():
     clf = EvolvingFuzzyClassifier(stages=[Faulty(failing, 20)])
-    message = "stage 'faulty': learn_row of row 20 raised KeyError: 'no such machine' in the initial batch; nothing was"
+    message = "stage 'faulty': learn_row of row 20 of the initial batch raised KeyError: 'no such machine'; nothing was"
     with pytest.raises(StageError, match=message) as raised:
         clf.fit(X[:N], Y[:N])
     assert "unchanged" not in str(raised.value)
@@ -516,7 +516,9 @@ def test_arrays_of_a_stage_cannot_be_written_while_it_answers():
             super().answer(rows)
             self.arrays.last[:] += 1.0
 
-    with pytest.raises(StageError, match=r"stage .mean_error.: answer of row 0 raised ValueError: .*read-only"):
+    with pytest.raises(
+        StageError, match=r"stage .mean_error.: answer of row 0 of the initial batch raised ValueError: .*read-only"
+    ):
         fitted(Counting(), follow_drift=False).decision_function(X[:1])
 
 

@@ -41,9 +41,6 @@ _TAKEN = (
     "decisions",
 )
 _LONGEST = 200  # characters of a parameter that a file states in full
-# How the message of a fault ends: where a model learns its first rows, there is none yet, or only its warm-up.
-_UNCHANGED = "; the model is unchanged"
-_AT_FIRST = " in the initial batch; nothing was learned"
 
 
 class CheckedStage(Answering):
@@ -93,9 +90,8 @@ class CheckedStage(Answering):
     def learn(self, rows: Rows, log: EventLog | None) -> None:
         """Learn `rows`, whose outputs are changed as by `answer`; events go to `log`, if it is given."""
         arrays, own_log = self.arrays, None if log is None else StageLog(self.name, log, rows.n_seen)
-        ending = _AT_FIRST if log is None else _UNCHANGED
-        self._call("learn", rows, lambda shown: self.stage.learn(shown, own_log), ending)
-        self._check_arrays(arrays, "learn", ending)
+        self._call("learn", rows, lambda shown: self.stage.learn(shown, own_log), initial=log is None)
+        self._check_arrays(arrays, "learn", initial=log is None)
 
     def merge(self, other: "CheckedStage", labels: IntArray) -> None:
         """Add what `other` has learned; `labels` has the places of its labels among those of this stage."""
@@ -104,34 +100,34 @@ class CheckedStage(Answering):
             self.stage.merge(theirs, labels)
         self._check_arrays(arrays, "merge")
 
-    def _call(self, method: str, rows: Rows, call: Callable[[Rows], object], ending: str = _UNCHANGED) -> None:
+    def _call(self, method: str, rows: Rows, call: Callable[[Rows], object], *, initial: bool = False) -> None:
         """Call a `method` of the stage with what it may read of `rows`, and take over the outputs if they are sound.
 
-        `ending` is that of the message if it fails.
+        `initial`: they are the initial batch.
         """
         shown = Rows(*(fixed_copy(getattr(rows, name)) for name in ("X", "Y", "weights", "confidences")))
         shown.read, shown.episode = (fixed_copy(getattr(rows, name)) for name in ("read", "episode"))
         shown.n_rows, shown.n_seen, shown.outputs = rows.n_rows, rows.n_seen, rows.outputs.copy()
-        with _faults_of(self.name, method, ending):
+        with _faults_of(self.name, method, initial=initial):
             call(shown)
             outputs = checked_outputs(shown.outputs, rows.outputs.shape)
         rows.outputs[...] = outputs
 
-    def _check_arrays(self, before: Any, method: str, ending: str = _UNCHANGED) -> None:
+    def _check_arrays(self, before: Any, method: str, *, initial: bool = False) -> None:
         """Raise StageError unless the arrays are of the kind, shapes and types that they had `before`."""
         now = self.arrays
         if type(now) is not type(before):
             what = f"replaced its arrays by {type(now).__name__}; change them in place"
-            raise _fault(self.name, method, what, ending)
+            raise _fault(self.name, method, what, initial=initial)
         for name, array, old in zip(self.schema.declarations, now, before, strict=True):
             if array.shape != old.shape or array.dtype != old.dtype:
                 found, expected = (f"{each.shape} {each.dtype}" for each in (array, old))
                 what = f"left the array {name!r} as {found}, expected {expected}"
-                raise _fault(self.name, method, what, ending)
+                raise _fault(self.name, method, what, initial=initial)
         try:
             check_arrays(self.stored(), self.schema.expected(self._sizes(self.stage.n_features, self.stage.n_labels)))
         except DataError as error:
-            raise _fault(self.name, method, f"left what no file can hold: {error}", ending) from None
+            raise _fault(self.name, method, f"left what no file can hold: {error}", initial=initial) from None
 
     # ------------------------------------------------------------------ other widths
 
@@ -307,12 +303,12 @@ def difference_of(stages: Sequence[Facts], others: Sequence[Facts]) -> tuple[str
 
 
 @contextmanager
-def _faults_of(name: str, method: str, ending: str = _UNCHANGED) -> Iterator[None]:
-    """Turn what a `method` of the stage of this `name` raises into a StageError, whose message has this `ending`."""
+def _faults_of(name: str, method: str, *, initial: bool = False) -> Iterator[None]:
+    """Turn what a `method` of the stage of this `name` raises into a StageError; `initial`: in the initial batch."""
     try:
         yield
     except Exception as error:
-        raise _fault(name, *reason_of(error, method), ending) from error
+        raise _fault(name, *reason_of(error, method), initial=initial) from error
 
 
 def reason_of(error: Exception, method: str) -> tuple[str, str]:
@@ -324,8 +320,10 @@ def reason_of(error: Exception, method: str) -> tuple[str, str]:
     return ", ".join(getattr(error, "__notes__", [method])), why
 
 
-def _fault(name: str, where: str, what: str, ending: str) -> StageError:
-    return StageError(f"stage {name!r}: {where} {what}{ending}")
+def _fault(name: str, where: str, what: str, *, initial: bool) -> StageError:
+    """Return the error of the stage of this `name`; in the `initial` batch there is no model yet."""
+    batch, ending = (" of the initial batch", "nothing was learned") if initial else ("", "the model is unchanged")
+    return StageError(f"stage {name!r}: {where}{batch} {what}; {ending}")
 
 
 def fault_of_row(
