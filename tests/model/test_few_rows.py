@@ -41,3 +41,14 @@ def test_few_rows_have_the_bits_of_all_stages(model, n):
 def test_few_rows_have_the_bits_of_all_stages_by_weights_that_were_formed_before(model):
     rows, W = X[650:655], model.drift.mixed(weights_of_all)
     assert np.array_equal(model.answer_few(rows, W).outputs, model.answer(Rows(rows, W=W)).outputs)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_outputs_with_and_without_the_last_answers_have_the_bits_of_all_stages(model, n):
+    rows, follows = X[650 : 650 + n], np.arange(1, n + 1)
+    expected = Rows(rows)
+    expected.follows = follows
+    few = model.answer_few(rows, follows=follows)
+    assert np.array_equal(few.outputs, model.answer(expected).outputs)
+    assert np.array_equal(few.plain, model.answer_few(rows).outputs)
+    assert few.plain is not few.outputs

@@ -9,7 +9,7 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel.active.scoring.second_moments import SecondMoments
 from evolabel.active.selection import FirstCome, QuantileSelector, TokenSelector
 from evolabel.active.selection.token_bucket import Allowance
-from evolabel.core.rows import Batch, check_batch
+from evolabel.core.rows import Batch, Rows, check_batch, check_learned
 from evolabel.errors import InternalError
 from evolabel.stages.feedback.stage import ErrorFeedback
 
@@ -141,3 +141,14 @@ def test_the_quantile_selector_refuses_other_criteria_and_parts_of_other_widths(
         selector.values(ScoreTable.of([np.zeros((1, K)), np.zeros((1, K))]))
     with pytest.raises(InternalError):
         selector.record(np.zeros(K + 1), 1, asked=False)
+
+
+@pytest.mark.parametrize("wrong", ["wide labels", "columns first", "few confidences", "narrow outputs"])
+def test_rows_that_do_not_fit_are_refused_by_a_stage_unless_they_were_checked(wrong):
+    given = batch(**WRONG[wrong])
+    rows = Rows(given.X, given.Y, given.weights, given.confidences, outputs=given.outputs)
+    rows.fits = P + 1, K  # by other widths
+    with pytest.raises(InternalError, match="do not fit"):
+        check_learned(rows, P, K)
+    rows.fits = P, K
+    check_learned(rows, P, K)

@@ -13,11 +13,14 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.classifier.targets import ClassCodes, LabelMatrix
+from evolabel.engine.compile import direct
 from evolabel.engine.values import MAX_VALUE, first_bad_label, first_bad_sample
 from evolabel.errors import DataError, DataTypeError
 from evolabel.typing import FloatArray
 
 Values = Mapping[Hashable, Any]
+
+_first_bad_label, _first_bad_sample = direct(first_bad_label), direct(first_bad_sample)  # rows are always float64
 
 MAX_CATEGORIES = 32  # of a text feature; for a later value all of these are 0
 MAX_TEXT_FEATURES = 1000  # later ones are ignored: the number of new names may be unlimited
@@ -63,7 +66,7 @@ class LabelColumns(Columns):
             numbers = as_numbers(as_dictionary(values, "label"), "label")
             fitting = LabelColumns(self._and_new(numbers))
             row = fitting.row(numbers)
-        column = first_bad_label(row)[1]
+        column = _first_bad_label(row)[1]
         if column >= 0:
             hint = "use True, False, 1, 0, or None (not annotated)"
             raise DataError(f"label {fitting.names[column]!r} is {row[0, column]:g}; {hint}")
@@ -118,7 +121,7 @@ class FeatureColumns(Columns):
             numbers, categories = self._without_text(as_dictionary(values, "feature"))
             fitting = FeatureColumns(self._and_new(numbers), categories)
             row = fitting.row(numbers)
-        column = first_bad_sample(row)[1]
+        column = _first_bad_sample(row)[1]
         if column >= 0:
             hint = f"leave it out if it is missing, else use at most {MAX_VALUE:g}"
             raise DataError(f"feature {fitting.names[column]!r} is {row[0, column]:g}; {hint}")

@@ -118,9 +118,7 @@ class DictionaryModel:
         outputs, plain = self._outputs(x)
         if not outputs.size:
             return np.empty(0, bool)
-        P = self._inner.state.probabilities_after(outputs, plain)
-        decided = self._inner.state.decide(outputs, self.estimator.threshold, P)
-        return np.asarray(self._inner.state.decide_after(outputs, plain, decided)[0])
+        return np.asarray(self._inner.state.decide_all(outputs, plain, self.estimator.threshold)[0])
 
     def _outputs(self, x: Values) -> tuple[FloatArray, FloatArray]:
         """Continuous outputs of eq. (2) for the features `x`, (1, K), and those without the last answers.
@@ -130,11 +128,12 @@ class DictionaryModel:
         sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
         if model is None:
             return NOT_GIVEN, NOT_GIVEN
-        plain = self._plain_outputs(model, sample)
         is_known = model.warm_up is None and not np.isnan(sample).all()
-        if self.follows is None or not is_known or not len(ages := self._inner.state.ages(self.follows)[:1]):
-            return plain, plain
-        return model.answer_few(sample, follows=ages).outputs, plain
+        if self.follows is not None and is_known and len(ages := self._inner.state.ages(self.follows)[:1]):
+            few = model.answer_few(sample, follows=ages)
+            return few.outputs, few.plain
+        plain = self._plain_outputs(model, sample)
+        return plain, plain
 
     @staticmethod
     def _plain_outputs(model: Model, sample: FloatArray) -> FloatArray:

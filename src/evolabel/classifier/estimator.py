@@ -565,7 +565,6 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             return np.asarray(outputs[:, -1] - (outputs[:, 0] if targets.size == 2 else 0.0))
         return outputs
 
-    @exclusive
     def predict_proba(self, X: object, *, follows: int | None = None) -> FloatArray:
         """Return the probability of each label of `X`, (n_samples, n_labels); for a 1-D target rows sum to 1.
 
@@ -573,7 +572,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         only where a 1-D target has shown a single class. `predict` cuts outputs, not probabilities. `follows` is as in
         `decision_function`.
         """
-        return self._probabilities(self._answered(X, follows))
+        with self._state.lock:
+            return self._probabilities(self._answered(X, follows))
 
     def predict_log_proba(self, X: object, *, follows: int | None = None) -> FloatArray:
         """Return the logarithm of `predict_proba` of `X` and `follows`, which is always finite."""
@@ -976,14 +976,15 @@ def _followed(model: StreamModel, rows: FloatArray, found: Answered, ages: IntAr
 
     `ages` has, for the first rows, how many rows after the last learned one they come.
     """
-    if model.warm_up is not None:
+    if model.warm_up is not None or not len(ages):
         return found
     near = np.flatnonzero(~found.empty[: len(ages)]) if found.empty is not None else np.arange(len(ages))
     if not len(near):
         return found
     close = np.ascontiguousarray(rows[near])
-    found.outputs[near] = model.answer_few(close, follows=ages[near]).outputs
-    return found._replace(near=near, plain=model.outputs(close))
+    few = model.answer_few(close, follows=ages[near])
+    found.outputs[near] = few.outputs
+    return found._replace(near=near, plain=few.plain)
 
 
 def _read_batch(

@@ -435,8 +435,7 @@ class ClassifierInner:
         """
         if plain is None:
             return self.state.decide(outputs, self.classifier.threshold)
-        P = self.state.probabilities_after(outputs, plain)
-        return self.state.decide_after(outputs, plain, self.state.decide(outputs, self.classifier.threshold, P))
+        return self.state.decide_all(outputs, plain, self.classifier.threshold)
 
     @property
     def silent_labels(self) -> list[str]:

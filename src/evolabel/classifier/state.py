@@ -148,6 +148,15 @@ class ClassifierState:
         P, following = self.model.calibrator().probabilities(plain), self.model.following
         return P if following is None or outputs is plain else following.probabilities(outputs, plain, P)
 
+    def decide_all(self, outputs: FloatArray, plain: FloatArray, threshold: float) -> BoolArray:
+        """Return the labels that are on by `outputs`, (n, K), which may follow the last answers; `plain` do not.
+
+        `threshold` is as in `decide`.
+        """
+        weighs = self.fitted_model().options.class_weight is not None
+        P = self.probabilities_after(outputs, plain) if weighs else None
+        return self.decide_after(outputs, plain, self.decide(outputs, threshold, P))
+
     def decide_after(self, outputs: FloatArray, plain: FloatArray, decided: BoolArray) -> BoolArray:
         """Return `decided`, labels that are on by `outputs`, where nothing is learned for decisions; else anew.
 

@@ -113,30 +113,21 @@ class Rows:
         How many rows after the last learned one each of them comes; empty where this is not known.
     followed : array (n, K)
         Where the rows are learned, receives outputs that follow the last answers; or empty.
+    fits : tuple of int or None
+        Numbers of features and labels by which the arrays for learning were checked; None: they were not.
     """
 
-    __slots__ = (
-        "D",
-        "W",
-        "X",
-        "Y",
-        "Z",
-        "confidences",
-        "drifts_ended",
-        "drifts_held",
-        "episode",
-        "followed",
-        "follows",
-        "is_unsettled",
-        "moments",
-        "n_rows",
-        "n_seen",
-        "outputs",
-        "psi",
-        "read",
-        "terms",
-        "weights",
-    )
+    # Set where they are needed; as attributes of the class they cost no time where a row is learned alone.
+    Z = psi = D = followed = NOT_GIVEN
+    W = NO_CONSEQUENTS
+    moments: tuple[FloatArray, FloatArray, IntArray] = _NO_MOMENTS
+    terms: tuple[FloatArray, FloatArray, FloatArray] = _NO_TERMS
+    n_rows: int | None = None
+    n_seen: int | None = None
+    episode, follows = NO_EPISODES, FOLLOWS_NOTHING
+    drifts_ended: BoolArray | None = None
+    is_unsettled = False
+    fits: tuple[int, int] | None = None
 
     def __init__(
         self,
@@ -147,19 +138,12 @@ class Rows:
         *,
         outputs: FloatArray = NOT_GIVEN,
         W: FloatArray = NO_CONSEQUENTS,
-        moments: tuple[FloatArray, FloatArray, IntArray] = _NO_MOMENTS,
-        terms: tuple[FloatArray, FloatArray, FloatArray] = _NO_TERMS,
     ) -> None:
         self.X = self.read = X
-        self.Y, self.weights, self.confidences = Y, weights, confidences
-        self.Z = self.psi = self.D = NOT_GIVEN
-        self.outputs, self.W, self.moments, self.terms = outputs, W, moments, terms
-        self.n_rows: int | None = None
-        self.n_seen: int | None = None
-        self.episode = NO_EPISODES
-        self.drifts_ended: BoolArray | None = None
-        self.is_unsettled, self.drifts_held = False, dict[int, dict[str, Any]]()
-        self.follows, self.followed = FOLLOWS_NOTHING, NOT_GIVEN
+        self.Y, self.weights, self.confidences, self.outputs = Y, weights, confidences, outputs
+        if W is not NO_CONSEQUENTS:
+            self.W = W
+        self.drifts_held: dict[int, dict[str, Any]] = {}
 
     def part(self, start: int, end: int) -> "Rows":
         """Return the rows from `start` to `end`: views, so that outputs of the part are outputs of the whole."""
@@ -208,6 +192,12 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
         or (len(read) and not is_ready(read, (n, n_features)))
     ):
         raise misfit(batch._asdict(), f"{n_features} features and {n_labels} labels")
+
+
+def check_learned(rows: Rows, n_features: int, n_labels: int) -> None:
+    """Raise InternalError unless the arrays of `rows` that stages learn fit `n_features` and `n_labels`."""
+    if rows.fits != (n_features, n_labels):
+        check_batch(Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs), n_features, n_labels)
 
 
 def check_outputs(batch: Batch, n_labels: int) -> None:

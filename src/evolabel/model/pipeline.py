@@ -88,7 +88,8 @@ def first_stages(model: Model) -> tuple[Stage, ...]:
 def refiners(model: Model) -> list[LearningStage]:
     """Return the stages of `model` that refine these outputs, in their order."""
     trees: tuple[LearningStage | None, ...] = model.trees, model.first_tree, model.forest
-    found = [*(each for each in trees if each is not None), *model.own_stages]
+    found = [each for each in trees if each is not None]
+    found += model.own_stages
     if model.memory is not None:
         found.append(model.memory)
     return [*found, model.written] if _has_written(model) else found
@@ -297,13 +298,28 @@ def answer_few_rows(
         terms = VarianceTerms(np.zeros((n, C)), np.zeros((n, C)), np.zeros((n, C)))
     found = FewAnswers(np.empty((n, rules.n_labels)), np.empty((n, C)), np.empty((n, C)), terms)
     read = fill(model, X, W, moments, found)
-    further = model.first_tree, model.forest
-    if any(further) or model.own_stages or _has_written(model) or len(follows):
-        rows = Rows(X, outputs=found.outputs)
-        rows.read, rows.follows = read, follows
-        refine(model, rows, but=model.trees)
-        return found._replace(outputs=rows.outputs)
+    if len(follows):
+        after = _refined(model, X, read, found.outputs.copy(), follows)
+        plain = _refined(model, X, read, found.outputs) if _are_refined(model) else found.outputs
+        return found._replace(outputs=after, plain=plain)
+    if _are_refined(model):
+        return found._replace(outputs=_refined(model, X, read, found.outputs))
     return found
+
+
+def _are_refined(model: Model) -> bool:
+    """Return whether stages of `model` that `fill_few` leaves out change outputs of rows that follow nothing."""
+    return bool(model.first_tree or model.forest or model.own_stages or _has_written(model))
+
+
+def _refined(
+    model: Model, X: FloatArray, read: FloatArray, outputs: FloatArray, follows: IntArray = FOLLOWS_NOTHING
+) -> FloatArray:
+    """Return `outputs` of the raw rows `X`, which were `read`, after the stages that `fill_few` leaves out."""
+    rows = Rows(X, outputs=outputs)
+    rows.read, rows.follows = read, follows
+    refine(model, rows, but=model.trees)
+    return rows.outputs
 
 
 def fill_few(model: Model, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
@@ -399,19 +415,19 @@ def learn_stages(model: Model, batch: Batch) -> None:
     """Learn the raw rows of `batch` by the stages of `model` up to the refiners.
 
     Its outputs, which must be given, receive those from before each row is learned: those that follow the last answers
-    where there is a memory of them. `plain`, which must be given then, receives those without it. All stages learn the
-    rows up to the next turn of maintenance of one of them, so that what a turn finds does not depend on how a stream is
-    cut into batches. Ctrl-C waits until all have learned them.
+    where there is a memory of them. `plain`, which must be given then, receives those without it, and `read`, which
+    must be given, the rows with sensors corrected. All stages learn the rows up to the next turn of maintenance of one
+    of them, so that what a turn finds does not depend on how a stream is cut into batches. Ctrl-C waits until all have
+    learned them.
     """
     assert model.scaler is not None
     stages = refiners(model)
     if not stages:
         model.trained().learn_raw(batch, model.scaler)
         return
-    batch = batch._replace(read=np.empty(batch.X.shape))
     done, n = 0, len(batch.X)
     while done < n:
-        end = min(done + min(stage.rows_at_once for stage in stages), n)
+        end = n if n - done == 1 else min(done + min(stage.rows_at_once for stage in stages), n)
         part = batch if end - done == n else batch.rows(slice(done, end))
         with held():
             before = model.drift.n_rows or 0
@@ -424,8 +440,11 @@ def learn_stages(model: Model, batch: Batch) -> None:
 
 
 def plain_rows(model: Model, batch: Batch) -> Batch:
-    """Return `batch` with the outputs that `model` learns from: those that are plain."""
-    return batch if model.memory is None else batch._replace(outputs=batch.plain)
+    """Return `batch` with the outputs that `model` learns from, those that are plain, as its only ones."""
+    if model.memory is None:
+        return batch
+    X, Y, weights, confidences, _, decisions, raw, read, P, coverages, limits, plain = batch
+    return Batch(X, Y, weights, confidences, plain, decisions, raw, read, P, coverages, limits)
 
 
 def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int) -> None:
@@ -454,20 +473,25 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
     """
     if not len(batch.X):
         return
-    drift, log, outputs = model.drift, model.trained(), plain_rows(model, batch).outputs
+    drift, log, outputs = model.drift, model.trained(), batch.outputs if model.memory is None else batch.plain
     rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs)
+    n_rows, own_stages = drift.n_rows, model.own_stages
     rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
-    rows.n_rows, rows.is_unsettled = None if drift.n_rows is None else drift.n_rows - behind, drift.is_unsettled
+    rows.n_rows, rows.is_unsettled = None if n_rows is None else n_rows - behind, drift.is_unsettled
     rows.drifts_held = drift.drifts_held
+    rows.fits = log.n_features, log.n_labels  # the rules have checked and learned the rows
     if _has_written(model):
-        rows.Y = model.written.unanswered(rows)
+        rows.Y, rows.fits = model.written.unanswered(rows), None
     for stage in stages:
         if stage is model.memory:
             rows.followed = batch.outputs
         if stage is model.memory or stage is model.written:
             rows.Y = batch.Y
         n_events = log.n_events
-        with _shielded(model, stage, learning=True):
+        if stage in own_stages:
+            with _shielded(model, stage, learning=True):
+                stage.learn(rows, log)
+        else:
             stage.learn(rows, log)
         if rows.drifts_ended is not None:
             new = log.n_events - n_events

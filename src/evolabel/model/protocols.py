@@ -3,7 +3,7 @@
 from typing import ClassVar, NamedTuple, Protocol
 
 from evolabel.core.options import Options
-from evolabel.core.rows import Batch, Rows
+from evolabel.core.rows import NOT_GIVEN, Batch, Rows
 from evolabel.model.readers import Following
 from evolabel.model.warm_up import WarmUp
 from evolabel.stages.answered_forest.stage import AnsweredForest
@@ -24,12 +24,16 @@ from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
 class FewAnswers(NamedTuple):
-    """Outputs of raw rows, (n, K), memberships and distances, (n, C), and quadratic forms of rows and rules."""
+    """Outputs of raw rows, (n, K), memberships and distances, (n, C), and quadratic forms of rows and rules.
+
+    `plain` are the outputs without the last answers, where the others follow them; else it is empty.
+    """
 
     outputs: FloatArray
     psi: FloatArray
     D: FloatArray
     terms: VarianceTerms
+    plain: FloatArray = NOT_GIVEN
 
 
 class Model(EditedModel, Protocol):

@@ -303,19 +303,20 @@ class StreamModel(SeenArrays):
         _widen_ranges(batch.X, self.ranges)
 
     def _with_room(self, batch: Batch) -> Batch:
-        """Return `batch` with all arrays for outputs and probabilities that learning needs."""
-        shape = batch.Y.shape
-        if not len(batch.outputs):
-            batch = batch._replace(outputs=np.empty(shape))
-        if self.decisions is not None and not len(batch.probabilities):
-            batch = batch._replace(probabilities=np.empty(shape))
-        if self.memory is not None and not len(batch.plain):
-            batch = batch._replace(plain=np.empty(shape))
-        return batch
+        """Return `batch` with all arrays for corrected rows, outputs and probabilities that learning needs."""
+        X, Y, weights, confidences, outputs, decisions, raw, _, P, coverages, limits, plain = batch
+        if not len(outputs):
+            outputs = np.empty(Y.shape)
+        if self.decisions is not None and not len(P):
+            P = np.empty(Y.shape)
+        if self.memory is not None and not len(plain):
+            plain = np.empty(Y.shape)
+        read = np.empty(X.shape)
+        return Batch(X, Y, weights, confidences, outputs, decisions, raw, read, P, coverages, limits, plain)
 
     def _learn_answers(self, batch: Batch) -> None:
         """Learn calibration and decisions from the outputs of `batch`, which were made before each row was learned."""
-        plain = pipeline.plain_rows(self, batch)._replace(plain=NOT_GIVEN)
+        plain = pipeline.plain_rows(self, batch)
         self.calibration.learn(plain)
         if self.decisions is not None:
             self.decisions.update(plain)

@@ -291,7 +291,7 @@ class Scorer:
             rows = RowStatistics(model, X, moments, weights=weights, correction=correction, exploration=exploration)
             return rows.outputs, ScoreTable.of([_checked(criterion, rows) for criterion in self.criteria])
         M = NO_MOMENTS if moments is None else moments.of(model.trained())
-        outputs, psi, _, (q, _, t) = model.answer_few(X, NO_WEIGHTS if weights is None else weights, M)
+        outputs, psi, _, (q, _, t), _ = model.answer_few(X, NO_WEIGHTS if weights is None else weights, M)
         if correction is not None:
             outputs = correction.of(outputs)
         sizes, columns, width = _layout(self._by_label, outputs.shape[1])

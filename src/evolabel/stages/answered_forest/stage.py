@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.events import EventLog
-from evolabel.core.rows import Batch, Rows, check_batch, check_rows
+from evolabel.core.rows import Rows, check_learned, check_rows
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.core.stage import Answering
 from evolabel.core.stored_checks import check_arrays
@@ -92,9 +92,8 @@ class AnsweredForest(Answering):
 
     def learn(self, rows: Rows, log: EventLog | None = None) -> None:
         """Learn `rows`, whose outputs are changed in place, each before it is learned; nothing goes to the `log`."""
-        batch = Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
-        check_batch(batch, self.trees.arrays.X.shape[1], len(self.arrays.gate))
-        _learn(self._packed, *batch[:5])
+        check_learned(rows, self.trees.arrays.X.shape[1], len(self.arrays.gate))
+        _learn(self._packed, rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
         _fit_due(self._packed, self.trees.packed)
 
     def shared_leaves(self, label: int, x: FloatArray) -> FloatArray:

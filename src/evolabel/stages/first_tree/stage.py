@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.events import EventLog
-from evolabel.core.rows import Batch, Rows, check_batch, check_rows
+from evolabel.core.rows import Rows, check_learned, check_rows
 from evolabel.core.schema import of_features, places_of
 from evolabel.core.stage import MANY, Answering
 from evolabel.engine.compile import direct
@@ -85,9 +85,8 @@ class FirstTree(Answering):
 
     def learn(self, rows: Rows, log: EventLog | None = None) -> None:
         """Learn `rows`, whose outputs are changed in place, each before it is learned; nothing goes to the `log`."""
-        batch = Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
-        check_batch(batch, self.arrays.X.shape[1], self.arrays.Y.shape[1])
-        _learn(self._packed, *batch[:5])
+        check_learned(rows, self.arrays.X.shape[1], self.arrays.Y.shape[1])
+        _learn(self._packed, rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
 
     # ------------------------------------------------------------------ other widths
 

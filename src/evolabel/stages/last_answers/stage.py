@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.events import EventLog
-from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_batch, check_rows
+from evolabel.core.rows import FOLLOWS_NOTHING, Rows, check_learned, check_rows
 from evolabel.core.schema import new_entries, of_features, places_of, stream_sizes
 from evolabel.core.stage import MANY, Answering
 from evolabel.core.stored_checks import check_arrays, require
@@ -87,10 +87,9 @@ class LastAnswers(Answering):
 
         Their outputs stay as they are; `followed` receives those that follow the last answers, from before each row.
         """
-        batch = Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
-        check_batch(batch, len(self.arrays.mean), len(self.arrays.W))
-        packed = self.packed
-        _learn(packed, *batch[:5], rows.followed, self._g)
+        check_learned(rows, len(self.arrays.mean), len(self.arrays.W))
+        packed, learned = self.packed, (rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
+        _learn(packed, *learned, rows.followed, self._g)
 
     def advance(self, rows: int) -> None:
         """Count `rows` of the stream that are not learned; below 0: rows that are learned now."""

@@ -114,7 +114,8 @@ class RuleBase(RuleState):
         Members beside the rules may correct sensors in between, so that rows are then scaled one by one, in the loop.
         """
         if self.beside is not None:
-            self.learn(batch._replace(X=np.empty(batch.X.shape), raw=batch.X))
+            X, Y, weights, confidences, outputs, decisions, _, read, *_ = batch
+            self.learn(Batch(np.empty(X.shape), Y, weights, confidences, outputs, decisions, X, read))
             return
         check_batch(batch, self.n_features, self._kept().n_labels)
         if len(batch.read):

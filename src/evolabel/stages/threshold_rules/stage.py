@@ -14,7 +14,7 @@ import numpy as np
 
 from evolabel.core.events import EventLog
 from evolabel.core.pace import check_persistence
-from evolabel.core.rows import Batch, Rows, check_batch, check_rows
+from evolabel.core.rows import Rows, check_learned, check_rows
 from evolabel.core.schema import stream_sizes
 from evolabel.core.stage import Answering
 from evolabel.core.stored_checks import Expected, check_arrays, flags, require, whole
@@ -151,16 +151,13 @@ class ThresholdRules(Answering):
 
         After each `EVERY` labelled rows a turn of maintenance is taken. Drifts of labels that it finds are ended here.
         """
+        check_learned(rows, self.arrays.X.shape[1], len(self.arrays.feature))
         done, n = 0, len(rows.read)
         while done < n:
-            part = slice(done, done + self.rows_at_once)
-            done = part.stop
-            weights = rows.weights[part] if len(rows.weights) else rows.weights
-            confidences = rows.confidences[part] if len(rows.confidences) else rows.confidences
-            batch = Batch(rows.read[part], rows.Y[part], weights, confidences, rows.outputs[part])
-            check_batch(batch, self.arrays.X.shape[1], len(self.arrays.feature))
-            packed = self.packed
-            if _learn_refined(packed, batch.X, batch.Y, weights, confidences, batch.outputs, self._row):
+            end = min(done + self.rows_at_once, n)
+            part = rows if end - done == n else rows.part(done, end)
+            done, packed = end, self.packed
+            if _learn_refined(packed, part.read, part.Y, part.weights, part.confidences, part.outputs, self._row):
                 before = self.arrays.number.copy()
                 _take_turn(packed)
                 if log is not None:
