@@ -248,9 +248,16 @@ class NaiveTrial:
         return n >= least and float(np.mean(self.gains)) > errors * np.std(self.gains, ddof=1) / sqrt(n)
 
     @property
-    def is_proved(self) -> bool:
-        """Sure enough, where answers persist or many features are tried."""
-        return self.is_sure(6.0) if self.many else not self.persists or self.is_sure(3.5)
+    def is_view_better(self) -> bool:
+        """Better of late, and sure enough where answers persist or many features are tried."""
+        proved = self.is_sure(6.0) if self.many else not self.persists or self.is_sure(3.5)
+        return self.moved < 0.95 * self.as_read and proved
+
+    @property
+    def is_undecided(self) -> bool:
+        """Too few runs of answers, or a gain over them that is likely and not sure."""
+        undecided = self.on and self.is_sure(1.0, 2) and not self.is_view_better
+        return (self.persists or self.many) and (len(self.gains) < 6 or undecided)
 
     def corrected(self, x: FloatArray, *, new: bool) -> FloatArray:
         """The row by the view in use, or by the one on trial."""
@@ -266,8 +273,7 @@ class NaiveTrial:
             self.runs[-1].append(as_read - moved)
             self.as_read += (as_read - self.as_read) / 50.0
             self.moved += (moved - self.moved) / 50.0
-            enough = len(self.gains) >= 6 or now - self.begun >= 5000 or not (self.persists or self.many)
-            if now - self.since >= 200 and enough:
+            if now - self.since >= 200 and (now - self.begun >= 5000 or not self.is_undecided):
                 verdicts = self.look_back(now) if self.reviews else self.judged(now)
         self.persisted = self.persists
         for sensor, value in zip(self.sensors, x, strict=True):
@@ -281,8 +287,7 @@ class NaiveTrial:
     def judged(self, now: int) -> list[str]:
         """End of a trial."""
         verdicts = [""] * len(self.sensors)
-        better = self.moved < 0.95 * self.as_read and self.is_proved
-        no_verdict = (self.persists or self.many) and len(self.gains) < 6
+        better, no_verdict = self.is_view_better, self.is_undecided
         for j, sensor in enumerate(self.sensors):
             if sensor.phase == "on trial":
                 verdicts[j] = "sensor moved" if better else "" if no_verdict else "inputs moved"

@@ -222,6 +222,16 @@ def test_a_view_on_trial_answers_once_runs_show_that_it_is_better(run, earliest,
     assert earliest <= [*uses_new, True].index(True) <= latest
 
 
+def test_a_trial_goes_on_while_a_gain_over_runs_is_likely_and_not_sure():
+    """The moved sensor matters in every second run alone, as where a rare fault lasts."""
+    watched = Watched(0)
+    for i in range(800):
+        error = 0.1 if i // 20 % 2 else 0.5
+        watched.learn(watched.rng.normal(size=2) + np.array([5.0 * (i >= 60), 0.0]), 0.5, error, 20)
+        assert not watched.found or i > 320
+    assert [(feature, verdict) for _, feature, verdict in watched.found] == [(0, "sensor moved")]
+
+
 def corrected(errors, run=0):
     """Sensor 0 moves and is corrected; then the slow member has these `errors` as corrected and as read."""
     watched = Watched(0)
@@ -279,14 +289,14 @@ def test_a_gain_in_some_runs_is_chance_where_answers_persist(gain_of_odd_runs, v
     assert [found for _, _, found in watched.found] == [verdict]
 
 
-@pytest.mark.parametrize(("n_moved", "verdict"), [(4, "sensor moved"), (5, "inputs moved")])
-def test_more_sensors_at_once_need_more_proof(n_moved, verdict):
+@pytest.mark.parametrize(("n_moved", "verdicts"), [(4, {"sensor moved"}), (5, set())])
+def test_more_sensors_at_once_need_more_proof(n_moved, verdicts):
     watched = Watched(0, p=6)
     for i in range(400):
         x = watched.rng.normal(size=6)
         x[:n_moved] += 5.0 * (i >= 60)
         watched.learn(x, 0.5, 0.45 if i // 20 % 2 else 0.1, 20)  # the mean gain is some four standard errors
-    assert {found for _, _, found in watched.found} == {verdict}
+    assert {found for _, _, found in watched.found} == verdicts
 
 
 @pytest.mark.parametrize("run", [2, 20])

@@ -75,6 +75,20 @@ def test_a_sensor_is_known_to_have_moved_although_its_label_has_shown_an_error_f
     assert [event.kind for event in clf.events_ if event.feature == "x2"] == ["sensor moved"]
 
 
+def test_a_sensor_of_a_rare_fault_that_lasts_is_known_to_have_moved():
+    """It is read on in the many rows without the fault, where both views are right."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(4):
+        level = np.repeat(rng.normal(size=400), 15)
+        X = np.column_stack([rng.normal(size=(6000, 2)), 6.0 - 0.5 * level + 0.05 * rng.normal(size=6000)])
+        Y = (X[:, [2]] < np.quantile(X[:, 2], 0.05)).astype(float)
+        X[3000:, 2] += 1.5
+        clf = classifier_of(X, Y)
+        clf.test_then_train(X[80:], Y[80:])
+        found.append([event.kind for event in clf.events_ if event.feature == "x2" and event.sample > 3000][:1])
+    assert found.count(["sensor moved"]) >= 3, found
+
+
 def test_a_label_that_drifts_while_inputs_move_is_reported_once_they_are_known():
     X, Y = bent_stream(3500, 11, p=5)
     X = np.column_stack([X, np.random.default_rng(0).normal(size=len(X))])

@@ -110,6 +110,12 @@ def error_of_runs(trial: FloatArray) -> float:
 
 
 @inner
+def is_likely(trial: FloatArray) -> bool:
+    """Return whether the gain of the view on `trial` is above one standard error of its mean over two runs or more."""
+    return bool(trial[RUNS] >= LIKELY_RUNS and trial[RUNS_GAIN] > error_of_runs(trial))
+
+
+@inner
 def uses_new_view(trial: FloatArray) -> bool:
     """Return whether the view on `trial` answers: there is a trial, no review, and its error is not larger.
 
@@ -117,8 +123,7 @@ def uses_new_view(trial: FloatArray) -> bool:
     """
     if trial[IS_ON] != 1.0 or trial[LOSS_MOVED] > trial[LOSS_AS_READ]:
         return False
-    likely = trial[RUNS] >= LIKELY_RUNS and trial[RUNS_GAIN] > error_of_runs(trial)
-    return bool(trial[PERSISTS] == 0.0 or likely)
+    return bool(trial[PERSISTS] == 0.0 or is_likely(trial))
 
 
 @inner
@@ -194,12 +199,33 @@ def needs_runs(sensors: SensorState) -> bool:
 
 
 @inner
+def is_view_better(sensors: SensorState) -> bool:
+    """Return whether the view on trial is better beyond doubt: of late, and over runs where a verdict needs them."""
+    trial = sensors.arrays.trial
+    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
+    if are_many_tried(sensors):
+        return bool(better and is_sure(trial, SURE_OF_MANY))
+    return bool(better and (trial[PERSISTS] == 0.0 or is_sure(trial, SURE_RUNS)))
+
+
+@inner
+def is_undecided(sensors: SensorState) -> bool:
+    """Return whether the trial has no verdict yet: too few runs, or a gain over them that is likely and not sure."""
+    trial = sensors.arrays.trial
+    if not needs_runs(sensors):
+        return False
+    if trial[IS_ON] == REVIEW or trial[RUNS] < FEWEST_RUNS:
+        return bool(trial[RUNS] < FEWEST_RUNS)
+    return bool(is_likely(trial) and not is_view_better(sensors))
+
+
+@inner
 def is_over(now: int, sensors: SensorState) -> bool:
     """Return whether the trial or review that is on has seen enough rows, answers and runs at the row `now`."""
     trial = sensors.arrays.trial
     if now - trial[STARTED] < TRIAL_ROWS or trial[ANSWERS] < TRIAL_ANSWERS:
         return False
-    return bool(trial[RUNS] >= FEWEST_RUNS or now - trial[BEGUN] >= LONGEST_TRIAL or not needs_runs(sensors))
+    return bool(now - trial[BEGUN] >= LONGEST_TRIAL or not is_undecided(sensors))
 
 
 @inner
@@ -252,12 +278,7 @@ def end_trial(now: int, sensors: SensorState) -> None:
     enough, there is none; where answers come as if at random, each row proves something.
     """
     trial, views, r = sensors.arrays.trial, sensors.arrays.views, sensors.arrays.readings
-    better = trial[LOSS_MOVED] < LEAST_BETTER * trial[LOSS_AS_READ]
-    if are_many_tried(sensors):
-        better = better and is_sure(trial, SURE_OF_MANY)
-    elif trial[PERSISTS] > 0.0:
-        better = better and is_sure(trial, SURE_RUNS)
-    proved = trial[RUNS] >= FEWEST_RUNS or not needs_runs(sensors)
+    better, proved = is_view_better(sensors), not is_undecided(sensors)
     for j in range(r.shape[1]):
         if sensors.arrays.phase[j] == ON_TRIAL:
             sensors.moved[0, j], sensors.moved[1, j] = r[READ_MEAN, j], r[NEW_MEAN, j]
