@@ -232,8 +232,8 @@ class LiveBars(StateBars):
     """
 
     def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
+        self._events: deque[str] = deque(maxlen=_MAX_EVENTS_LIVE)  # rich draws as it starts
         super().__init__(quiet=quiet)
-        self._events: deque[str] = deque(maxlen=_MAX_EVENTS_LIVE)
         self._learners = learners
         self._bars: dict[str, TaskID] = {}
 
