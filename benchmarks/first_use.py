@@ -2,12 +2,14 @@
 
     python benchmarks/first_use.py                      # writes benchmarks/results/first_use.json
     python benchmarks/first_use.py --wheel dist/FILE    # the platform wheel alone, added to that file
+    python benchmarks/first_use.py --ready              # `evolabel ready` alone, added to that file
 
 For each profile, one process with an empty cache imports, fits, predicts, learns on, answers one row and makes a query.
 Another one runs the first two code blocks of README.md as one script. "later" is a second process that uses the kernels
 of the default profile, from the import to the first prediction. "wheel" is the same with a platform wheel
-(`tools/platform_wheel.py`) in a new environment, and an empty cache that has to stay empty. On a machine that is busy
-with other work processor seconds are larger, by up to a half.
+(`tools/platform_wheel.py`) in a new environment, and an empty cache that has to stay empty. "ready" is `evolabel ready`
+on all cores and on one, with an empty cache each: processor seconds of all its processes, and the clock. On a machine
+that is busy with other work processor seconds are larger, by up to a half.
 """
 
 import argparse
@@ -37,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", choices=PARTS, help=argparse.SUPPRESS)  # in the process of one part
     parser.add_argument("--wheel", type=Path, help="a wheel with machine code")
+    parser.add_argument("--ready", action="store_true", help="compile everything, on all cores and on one")
     options = parser.parse_args()
     if options.measure:
         parts = {"readme": readme, "later": later_start}
@@ -44,6 +47,10 @@ def main() -> None:
         return
     if options.wheel:
         found = {**result_files.read_if_any("first_use", {}), "wheel": first_use_of_wheel(options.wheel.resolve())}
+    elif options.ready:
+        cores = os.sched_getaffinity(0)
+        ready = {f"{len(used)} cores": ready_on(used) for used in (cores, {min(cores)})}
+        found = {**result_files.read_if_any("first_use", {}), "ready": ready}
     else:
         found = measured("default", "later") | measured("paper") | measured("readme")
     for part, seconds in found.items():
@@ -73,6 +80,21 @@ def first_use_of_wheel(wheel: Path) -> dict[str, float]:
         if compiled := list(Path(folder).rglob("kernels/**/*.nbi")):
             sys.exit(f"{len(compiled)} kernels were compiled")
     return dict(found)
+
+
+def ready_on(cores: set[int]) -> dict[str, float]:
+    """Return the seconds of `evolabel ready` with an empty cache on these `cores`."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "NUMBA_CACHE_DIR": folder, "PYTHONPATH": str(ROOT / "src")}
+        before, start, usable = os.times(), time.perf_counter(), os.sched_getaffinity(0)
+        os.sched_setaffinity(0, cores)
+        try:
+            subprocess.run([sys.executable, "-m", "evolabel", "ready"], env=env, capture_output=True, check=True)
+        finally:
+            os.sched_setaffinity(0, usable)
+        after, wall = os.times(), time.perf_counter() - start
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return {"processor": round(spent, 1), "wall": round(wall, 1)}
 
 
 def calls(profile: str) -> dict[str, float]:
