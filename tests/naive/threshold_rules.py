@@ -249,8 +249,7 @@ class NaiveThresholds:
         """The rows of label k in the rings that reach a node."""
         label = self.labels[k]
         rows = trials.rows_of_label(k, self.rows, self.rare, label.share(), label.since, label.complete)
-        is_rare = label.answers.shares[-1] < 0.15
-        return rows.reaching(label.root, node)._replace(positive=3.0 if is_rare else 1.0)
+        return rows.reaching(label.root, node)
 
     def take_turn(self) -> None:
         """Bins; pruning of every label; trials and edges until enough values are read."""

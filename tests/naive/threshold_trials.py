@@ -22,21 +22,17 @@ class Row(NamedTuple):
 
 
 class LabelRows(NamedTuple):
-    """Rows of one label: features, labels, outputs of the members, weights; `oldest` row of the main ring.
-
-    In a trial a positive counts for `positive` rows; 3: the label is rare.
-    """
+    """Rows of one label: features, labels, outputs of the members, weights; `oldest` row of the main ring."""
 
     X: FloatArray
     y: FloatArray
     f: FloatArray
     w: FloatArray
     oldest: int = 0
-    positive: float = 3.0
 
     def part(self, mask: BoolArray) -> "LabelRows":
         """The rows in `mask`."""
-        return LabelRows(self.X[mask], self.y[mask], self.f[mask], self.w[mask], self.oldest, self.positive)
+        return LabelRows(self.X[mask], self.y[mask], self.f[mask], self.w[mask], self.oldest)
 
     def reaching(self, top: Node, node: Node) -> "LabelRows":
         """Those of the rows of `top` that reach a node below it."""
@@ -113,11 +109,9 @@ class Step(NamedTuple):
 
 
 def residuals(leaf: Node, rows: LabelRows) -> tuple[FloatArray, FloatArray]:
-    """g = w (y - q) and h = w q (1 - q), with q the mean of the leaf if it had each positive so many times."""
+    """g = w (y - q) and h = w q (1 - q), with q the mean of the leaf."""
     q = clip(leaf.mean(), 0.01, 0.99)
-    q = rows.positive * q / (rows.positive * q + 1.0 - q)
-    w = rows.w * np.where(rows.y > 0.5, rows.positive, 1.0)
-    return w * (rows.y - q), w * (q * (1.0 - q))
+    return rows.w * (rows.y - q), rows.w * (q * (1.0 - q))
 
 
 def steps(rows: LabelRows, g: FloatArray, h: FloatArray, bins: list[FloatArray], known: IntArray) -> list[Step]:
@@ -242,7 +236,7 @@ def losses_below(node: Node, rows: LabelRows, low: float) -> FloatArray:
 def refill(top: Node, rows: LabelRows) -> None:
     """Sums of all nodes below, from these rows."""
     for node in top.below()[1:]:
-        _, y, f, w, *_ = rows.reaching(top, node)
+        _, y, f, w, _ = rows.reaching(top, node)
         node.sums = np.array([w.sum(), w @ f, w @ f**2, w @ y, w @ (f * y)])
 
 

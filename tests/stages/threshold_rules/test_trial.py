@@ -12,7 +12,6 @@ from naive import threshold_trials as naive
 from naive.threshold_tree import Node
 from small_thresholds import assert_same_tree, fill_ring, random_rows, random_tree, state_of, write_tree
 
-from evolabel.core.pace import SHARE
 from evolabel.engine.packed_state import pack
 from evolabel.stages.threshold_rules.arrays import FREE, LEAF, LEARNED, MOST_LEAVES, NODES
 from evolabel.stages.threshold_rules.loops import edges as structure_module
@@ -43,12 +42,10 @@ def scores(n, packed):
 
 
 @settings(max_examples=examples(40))
-@given(SEEDS, st.integers(1, 150), st.integers(1, 4), st.sampled_from([0, 2, 9]), st.booleans(), st.booleans())
-def test_the_best_step_is_the_best_of_all_by_masks(seed, n, p, values, is_new, is_rare):
+@given(SEEDS, st.integers(1, 150), st.integers(1, 4), st.sampled_from([0, 2, 9]), st.booleans())
+def test_the_best_step_is_the_best_of_all_by_masks(seed, n, p, values, is_new):
     leaf, rows, bins, state, packed = problem(seed, n, p, values=values)
     state.arrays.known[0] = int(is_new)
-    state.arrays.persistence[0, SHARE] = 0.14 if is_rare else 0.15
-    rows = rows._replace(positive=3.0 if is_rare else 1.0)
     found = naive.steps(rows, *naive.residuals(leaf, rows), bins, state.arrays.known)
     gain, feature, edge, missing_left, tried = scores(n, packed)
     assert tried == len(found)

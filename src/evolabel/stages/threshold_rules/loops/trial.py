@@ -3,20 +3,16 @@
 | symbol | meaning                                                                                             |
 |--------|-----------------------------------------------------------------------------------------------------|
 | q      | mean label of the leaf                                                                              |
-| v      | weight of a positive: `RARE_POSITIVE` for labels with a share below `RARE_SHARE` of late, else 1    |
-| g, h   | sums over rows of w (y - q) and of w q (1 - q), where w includes v, and q is v q / (1 + (v - 1) q)  |
+| g, h   | sums over rows of w (y - q) and of w q (1 - q)                                                      |
 | score  | g^2 / (h + 1) of a cell; the gain of a cut is the score of its cells minus that of the leaf         |
 
 Without any effect the gain of one step is about chi-square with one degree of freedom. A step is taken if its gain
 exceeds 2 ln(number of steps tried) + `DOUBT`: the price of the search. A pair has four cells of 8 x 8 bins; all pairs
-are paid for, tried or not, and a pair needs `PAIR_DOUBT` more, and more than its best single step. Positives of a rare
-label are few, and most rows say little about it: they weigh more here, so that its thresholds are found earlier. Sums
-of nodes, answers and printed shares count every row once.
+are paid for, tried or not, and a pair needs `PAIR_DOUBT` more, and more than its best single step.
 """
 
 import numpy as np
 
-from evolabel.core.pace import SHARE
 from evolabel.engine.compile import inner
 from evolabel.engine.values import sort_values
 from evolabel.stages.threshold_rules.arrays import (
@@ -30,7 +26,7 @@ from evolabel.stages.threshold_rules.arrays import (
 )
 from evolabel.stages.threshold_rules.loops.answer import mean_label
 from evolabel.stages.threshold_rules.loops.edges import move_edges_below, refill, split, trim
-from evolabel.stages.threshold_rules.loops.ring import RARE_SHARE, oldest_row
+from evolabel.stages.threshold_rules.loops.ring import oldest_row
 from evolabel.typing import FloatArray
 
 DOUBT = 6.0  # added to the gain that the search alone would find
@@ -44,7 +40,6 @@ LEAST_ROWS = 20  # in a leaf
 LEAST_OF_EACH = 3.0  # positives and negatives in a leaf
 LEAST_SIDE = 5.0  # rows on each side of a step
 SAME_GAIN = 1.0 + 1e-9  # factor up to which gains are the same, so that rounding decides nothing
-RARE_POSITIVE = 3.0  # rows that a positive of a rare label counts for
 CLIP = 0.01  # q is cut to [0.01, 0.99]
 ROUNDS = 4  # passes over the edges after a split
 
@@ -59,13 +54,10 @@ def score(g: float, h: float) -> float:
 def fill_row_scores(k: int, a: int, n: int, thresholds: Thresholds) -> bool:
     """Fill g and h of the n rows in `chosen`, those of leaf a of tree k; return whether a trial makes sense."""
     t, work = thresholds.arrays, thresholds.work
-    v = RARE_POSITIVE if t.persistence[k, SHARE] < RARE_SHARE else 1.0
     q, positives = min(1.0 - CLIP, max(CLIP, mean_label(k, a, t))), 0.0
-    q = v * q / (1.0 + (v - 1.0) * q)
     for r in range(n):
         place = work.chosen[r]
         w, y = work.scale[place] * t.weights[place, k], float(t.Y[place, k])
-        w *= v if y > 0.5 else 1.0
         work.g[r], work.h[r] = w * (y - q), w * q * (1.0 - q)
         positives += y
     return n >= LEAST_ROWS and positives >= LEAST_OF_EACH and n - positives >= LEAST_OF_EACH
