@@ -30,7 +30,7 @@ from shared import result_files
 
 from evolabel import EvolvingFuzzyClassifier
 
-SEEDS = (21, 22)
+SEEDS = (21, 22, 23, 24, 25, 26)
 RUNS = (20, 200, 1000)
 TWO_CLASSES = ("sea", "agrawal", "sine", "mixed")
 OTHERS = ("flip", "rbf")
