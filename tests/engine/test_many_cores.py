@@ -23,6 +23,11 @@ compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compi
 LABELS = np.zeros((3, 2))
 
 
+def started():
+    """Processes of this one that go on, but for those that scikit-learn keeps."""
+    return [process for process in active_children() if "Loky" not in type(process).__name__]
+
+
 def call_two_kernels():
     first_bad_sample(LABELS)
     first_bad_label(LABELS)
@@ -78,7 +83,7 @@ def test_what_a_program_calls_is_in_the_cache_afterwards(empty_cache):
         "values.first_bad_label",
         "values.first_bad_sample",
     ]
-    assert not active_children()
+    assert not started()
 
 
 @compiled
@@ -100,7 +105,7 @@ def test_one_core_needs_no_further_process(empty_cache):
 def test_a_process_that_fails_ends_in_one_error(empty_cache, program, words):
     with pytest.raises(StateError, match=words):
         compile_ahead(program, cores=2)
-    assert not active_children()
+    assert not started()
 
 
 @compiled
