@@ -12,7 +12,7 @@ from evolabel.core.stored_checks import MOST, StoredFacts
 from evolabel.errors import BudgetError, ParameterError
 from evolabel.typing import FloatArray, IntArray
 
-DEFAULT_BURST = 200  # rows; docs/how-to/active-learning.md shows that this limit costs nothing measurable
+DEFAULT_BURST = 200  # rows, so that a pause does not end in hundreds of questions
 
 _UNITS = ("samples", "labels")
 _MOST_CREDIT = 10**12  # samples; times the number of labels it stays far within 64 bits
