@@ -6,8 +6,8 @@ from small_rule_bases import make_stream
 from evolabel.core.rows import Batch
 from evolabel.engine.compile import interpreted
 from evolabel.paper.options import PaperOptions
+from evolabel.paper.rules.kind import PaperRuleKind, literal_settings, novelty_radius
 from evolabel.paper.rules.loops.rotated import rotate
-from evolabel.paper.rules.settings import literal_settings, novelty_radius, shared_settings
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.stages.rules.loops.antecedents import update_moments
 
@@ -15,7 +15,7 @@ from evolabel.stages.rules.loops.antecedents import update_moments
 def paper_base(p=4, K=3, ridge=1e-3, **changes):
     """A rule base of the paper's profile, single options changed, that has learned nothing."""
     options = PaperOptions(**changes).check()
-    settings = shared_settings(options, p, K, np.ones(p), ridge)
+    settings = PaperRuleKind().settings(options, p, K, np.ones(p), (ridge, options.first_local_ridge))
     return PaperRules(p, K, settings, literal_settings(options), input_radius=novelty_radius(options, p))
 
 

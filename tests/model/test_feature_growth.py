@@ -15,7 +15,7 @@ from evolabel.core.rows import Batch
 from evolabel.model.growth import grow_features, joined, keep_features
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
 from evolabel.model.stream_model import StreamModel
-from evolabel.paper.rules.settings import shared_settings
+from evolabel.paper.rules.kind import PaperRuleKind
 from evolabel.stages.scaling.stage import fit_scaler
 from evolabel.streams import DriftingStream
 
@@ -136,7 +136,7 @@ def test_settings_are_those_of_the_new_width():
     X, Y = samples(5)
     model = model_of(X, Y, **PAPER_PROFILE)
     grow_features(model, [np.arange(20.0), np.arange(20.0)])
-    expected = shared_settings(model.options, 6, 3, np.ones(6), model.ridge)
+    expected = PaperRuleKind().settings(model.options, 6, 3, np.ones(6), (model.ridge, model.options.first_local_ridge))
     for name, value in model.trained().settings._asdict().items():
         np.testing.assert_array_equal(value, getattr(expected, name), err_msg=name)
     assert expected.prior_count == 12.0

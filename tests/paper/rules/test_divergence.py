@@ -9,7 +9,7 @@ from paper_rule_bases import paper_base
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.rows import Batch
 from evolabel.errors import DivergenceError
-from evolabel.paper.rules.settings import literal_settings
+from evolabel.paper.rules.kind import literal_settings
 
 SAFE = {"coupling": "signed_laplacian", "lipschitz": "safe"}
 

@@ -11,7 +11,7 @@ import numpy as np
 from evolabel.core.schema import Schema, array, stream_sizes
 from evolabel.core.stored_checks import FINITE
 from evolabel.engine.packed_state import declare
-from evolabel.stages.rules.arrays import N_REASONS, OUTSIDE, RULE_ARRAYS, block_length
+from evolabel.stages.rules.arrays import N_REASONS, OUTSIDE, block_length
 from evolabel.typing import FloatArray, IntArray
 
 # Further reasons of the loop to stop: the winner has grown and may be merged; the weights diverged.
@@ -131,12 +131,6 @@ def paper_switches(settings: PaperSettings, *, holds_weights: bool = False) -> s
         "iterated": settings.iterated,
     }
     return {name for name, is_on in needed.items() if is_on}
-
-
-def paper_bytes(rules: int, n_features: int, n_labels: int, settings: PaperSettings) -> int:
-    """Return the bytes of all arrays for `rules` rules, `n_features` and `n_labels`, by the `settings`."""
-    sizes, switches = paper_sizes(rules, n_features, n_labels, settings), paper_switches(settings)
-    return RULE_ARRAYS.n_bytes(sizes, switches) + PAPER_ARRAYS.n_bytes(sizes, switches)
 
 
 def _declare_all() -> None:

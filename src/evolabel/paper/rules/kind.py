@@ -1,4 +1,7 @@
-"""`PaperRuleKind`: what a model of the paper's formulas makes its rules stage of, and how it minimises consequents."""
+"""`PaperRuleKind`: what a model of the paper's formulas makes its rules stage of, and how it minimises consequents.
+
+Options, as a user gives them, become the settings that loops read.
+"""
 
 from typing import Any
 
@@ -7,15 +10,57 @@ import numpy as np
 from evolabel.core.rows import Batch
 from evolabel.engine.symmetric import one_blas_thread
 from evolabel.errors import DivergenceError
+from evolabel.paper.options import PaperOptions
+from evolabel.paper.rules.arrays import PAPER_ARRAYS, PaperSettings, dimensions, paper_sizes, paper_switches
 from evolabel.paper.rules.file_checks import PaperRuleChecks
-from evolabel.paper.rules.loops.coupling import NONE, coupling
+from evolabel.paper.rules.loops.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN, coupling
 from evolabel.paper.rules.proximal import DIVERGED_TEXT, Problem, minimise
 from evolabel.paper.rules.rule_state import PaperRuleState
-from evolabel.paper.rules.settings import literal_settings, novelty_radius, paper_memory_need, shared_settings
 from evolabel.paper.rules.stage import PaperRules
-from evolabel.stages.rules.arrays import Settings
+from evolabel.stages.rules.arrays import RULE_ARRAYS, Settings
 from evolabel.stages.rules.kind import RuleKind
 from evolabel.typing import Arrays, FloatArray
+
+# A rule is compared with the others each time it has won this many samples more.
+MERGE_EVERY = 32
+
+# Variance a label, times its weight, is expected to have inside a rule: without it, any new label combination would be
+# infinitely far.
+LABEL_VARIANCE = 0.1
+
+COUPLINGS = {"none": NONE, "ridge": RIDGE, "shifted": SHIFTED, "signed_laplacian": SIGNED_LAPLACIAN, "paper": PAPER}
+
+
+def literal_settings(options: PaperOptions) -> PaperSettings:
+    """Return the settings that only the paper's loops read, for `options`."""
+    o = options
+    return PaperSettings(
+        rotated=o.covariance == "full",
+        product=o.space == "product",
+        label_weight=float(o.label_weight),
+        by_radius=o.novelty == "paper",
+        merge_every=MERGE_EVERY if o.merging == "touching" else 0,
+        by_angle=o.consistency == "angle",
+        iterated=o.iterated,
+        rls=bool(o.rls),
+        prox_steps=int(o.prox_steps) if o.alpha > 0.0 or o.beta > 0.0 else 0,
+        alpha=float(o.alpha),
+        beta=float(o.beta),
+        coupling=COUPLINGS[o.coupling] if o.beta > 0.0 else NONE,
+        literal_step=o.lipschitz == "paper",
+        anchored=o.parent == "global",
+        inherit=o.parent == "nearest",
+    )
+
+
+def novelty_radius(options: PaperOptions, d: int) -> float:
+    """Return the bound of the mean squared distance in `d` dimensions by `options`, for a winner of large support.
+
+    The paper's radius, eq. (5), is fac d^(1/sqrt 2) (1 + 1/k)^m with m = 4 on the distance itself.
+    """
+    if options.novelty == "paper":
+        return float(float(options.vigilance) ** 2 * d ** (2.0**0.5) / d)
+    return float(options.vigilance)
 
 
 def objective(rules: PaperRuleState, slot: int) -> Problem:
@@ -49,8 +94,12 @@ class PaperRuleKind(RuleKind):
     def settings(
         self, options: Any, n_features: int, n_labels: int, prior: FloatArray, ridges: tuple[float, float]
     ) -> Settings:
-        """Return the settings that all loops read; arguments as of `RuleKind`."""
-        return shared_settings(options, n_features, n_labels, prior, ridges[0], local_ridge=ridges[1])
+        """Return the settings that all loops read; arguments as of `RuleKind`. Drift is not followed."""
+        d = dimensions(n_features, n_labels, literal_settings(options))
+        settings = super().settings(options, n_features, n_labels, prior, ridges)
+        variances = np.append(settings.prior, np.full(d - n_features, LABEL_VARIANCE))  # the label weight would cancel
+        metric = np.stack([variances, np.ones(d)])
+        return settings._replace(metric=metric, radius=novelty_radius(options, d), memory=0, most_count=np.inf)
 
     def rules(
         self, options: Any, n_features: int, n_labels: int, settings: Settings, stored: Arrays | None
@@ -65,7 +114,9 @@ class PaperRuleKind(RuleKind):
 
     def memory_need(self, n_features: int, n_labels: int, options: Any, rules: int) -> int:
         """Return the bytes that a rule base with slots for `rules` rules takes."""
-        return paper_memory_need(n_features, n_labels, options, rules)
+        settings = literal_settings(options)
+        sizes, switches = paper_sizes(rules, n_features, n_labels, settings), paper_switches(settings)
+        return RULE_ARRAYS.n_bytes(sizes, switches) + PAPER_ARRAYS.n_bytes(sizes, switches)
 
     @one_blas_thread()
     def fit_consequents(self, rules: PaperRules, batch: Batch) -> None:

@@ -11,7 +11,7 @@ Symbols are those of `stages.rules.loops.answer`, and in the product space:
 from evolabel.engine.compile import inner, kernel
 from evolabel.paper.rules.arrays import PaperState
 from evolabel.paper.rules.loops.memberships import bound_of_paper, paper_memberships, rule_distances
-from evolabel.paper.rules.loops.regressors import fill_conditional, project_conditional
+from evolabel.paper.rules.loops.rotated import fill_conditional, project_conditional
 from evolabel.stages.rules.arrays import RuleArrays, State, Workspace
 from evolabel.stages.rules.loops.answer import (
     add_active,

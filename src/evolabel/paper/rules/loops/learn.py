@@ -4,8 +4,7 @@ from evolabel.engine.compile import inlined, inner, kernel
 from evolabel.paper.rules.arrays import GROWN, PaperState
 from evolabel.paper.rules.loops.consequents import answer_paper, learn_paper_consequents
 from evolabel.paper.rules.loops.memberships import is_beyond, join, paper_memberships
-from evolabel.paper.rules.loops.regressors import project_conditional
-from evolabel.paper.rules.loops.rotated import rotate
+from evolabel.paper.rules.loops.rotated import project_conditional, rotate
 from evolabel.stages.rules.arrays import DONE, NOVEL, RULES, SEEN, RuleArrays, Settings, State
 from evolabel.stages.rules.loops.antecedents import nearest, reason_after, update_moments, update_winner_stats
 from evolabel.stages.rules.loops.consequents import confidence_of_row

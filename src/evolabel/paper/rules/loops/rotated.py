@@ -8,12 +8,13 @@ for a rule that is too far away.
 
 import numpy as np
 
-from evolabel.engine.compile import allocating_kernel, inner, kernel
+from evolabel.engine.compile import allocating_kernel, inlined, inner, kernel
 from evolabel.engine.lanes import fma
 from evolabel.engine.symmetric import add_scaled, dot
 from evolabel.engine.values import observed_features, observed_weight
 from evolabel.paper.rules.arrays import PaperState
 from evolabel.stages.rules.arrays import RULES, RuleArrays, Settings, Workspace
+from evolabel.stages.rules.loops.consequents import fill_products, fill_regressors
 from evolabel.typing import FloatArray, IntArray
 
 # A rule whose exponent lies this far below the winner's has a membership that vanishes in rounding (e^-37 < 1e-16).
@@ -147,6 +148,25 @@ def fill_rotated(z: FloatArray, slot: int, rules: RuleArrays, paper: PaperState,
     for j in range(p):
         r[j] = rules.c[slot, j] + e[j]
     r[p] = 1.0
+
+
+@inlined
+def fill_conditional(
+    z: FloatArray, m: int, rules: RuleArrays, work: Workspace, paper: PaperState, r: FloatArray
+) -> None:
+    """Fill the first m rows of r with the regressors of z for the m active rules of `work`."""
+    if paper.settings.rotated and observed_features(z) < z.shape[0]:
+        for b in range(m):
+            fill_rotated(z, work.active[b], rules, paper, r[b])
+    else:
+        fill_regressors(z, m, rules, work, r)
+
+
+@inlined
+def project_conditional(z: FloatArray, m: int, rules: RuleArrays, work: Workspace, paper: PaperState) -> None:
+    """Fill r and u = P r of `work` for the m active rules; pending rank-one rows of P are included."""
+    fill_conditional(z, m, rules, work, paper, work.r)
+    fill_products(m, rules, work)
 
 
 @allocating_kernel
