@@ -59,11 +59,6 @@ def check_learner(learner: Learner, *, n_features: int = 4, n_labels: int = 3, r
     rtol : float
         Relative difference allowed between rows at once and row by row.
 
-    Raises
-    ------
-    AssertionError
-        At the first check that fails.
-
     Examples
     --------
     >>> from evolabel.baselines import RunningPrior

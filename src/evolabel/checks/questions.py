@@ -42,11 +42,6 @@ def check_criterion(criterion: Criterion, *, selection: str | Selector | None = 
     selection : str or Selector, optional
         The selector of the active learner, by default that of `ActiveLearner`.
 
-    Raises
-    ------
-    AssertionError
-        At the first check that fails.
-
     Examples
     --------
     >>> from evolabel.active import Leverage
@@ -77,11 +72,6 @@ def check_selector(
         An object of a class listed in `evolabel.active.SELECTORS`.
     criteria : str, Criterion or sequence of them, optional
         The criteria whose scores it receives; None: those that are the default of `ActiveLearner`.
-
-    Raises
-    ------
-    AssertionError
-        At the first check that fails.
 
     Examples
     --------

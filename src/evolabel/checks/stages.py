@@ -55,11 +55,6 @@ def check_stage(
     merging : bool
         Whether models with the stage are merged; False: it needs no `merge`.
 
-    Raises
-    ------
-    AssertionError
-        At the first check that fails.
-
     Examples
     --------
     >>> from typing import Annotated, NamedTuple

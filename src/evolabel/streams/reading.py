@@ -46,10 +46,10 @@ def read_lines(path: Path, *suffixes: str) -> Generator[str]:
         raise FileFormatError(f"{path} cannot be read to its end ({error}); check it, or fetch it again") from None
 
 
-def bare_name(path: Path, suffix: str) -> str:
-    """Return the name of the file `path` without the suffix of its compression and without the format's `suffix`."""
+def bare_name(path: Path, *suffixes: str) -> str:
+    """Return the name of the file `path` without the suffix of its compression, and without one of the `suffixes`."""
     inner = Path(path.stem) if path.suffix.lower() in COMPRESSIONS else path
-    return inner.stem if inner.suffix.lower() == suffix else inner.name
+    return inner.stem if inner.suffix.lower() in suffixes else inner.name
 
 
 def _check_text(begin: bytes, path: Path) -> None:

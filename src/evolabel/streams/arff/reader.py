@@ -53,10 +53,6 @@ def read_arff(
     counts : bool
         Labels are numbers, such as abundances; a label is 1 where its number is above 0.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     FileFormatError
@@ -128,13 +124,13 @@ def _columns(
     read = set(header.names) - dropped
     if not labels & read or not read - labels:
         raise LineError(f"{len(labels & read)} labels and {len(read - labels)} features are left; keep some of both")
-    return [None if a.name in dropped else _column(a, a.name in labels, nominal, counts) for a in header.attributes]
 
-
-def _column(attribute: Attribute, is_label: bool, nominal: Nominal, counts: bool) -> ColumnReader:
-    if is_label:
+    def reader(attribute: Attribute) -> ColumnReader:
+        if attribute.name not in labels:
+            return feature_reader(attribute, nominal)
         return feature_reader(attribute, "codes") if counts else label_reader(attribute)
-    return feature_reader(attribute, nominal)
+
+    return [None if attribute.name in dropped else reader(attribute) for attribute in header.attributes]
 
 
 def _joined(parts: Sequence[tuple[list[str], FloatArray]]) -> tuple[FloatArray, tuple[str, ...]]:

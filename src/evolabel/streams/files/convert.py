@@ -14,14 +14,13 @@ import numpy as np
 from evolabel._utils import optional
 from evolabel._utils.files import as_path, resolve_link, staged
 from evolabel._utils.json_text import parse_json
-from evolabel._utils.text import first_names
 from evolabel.errors import DataError, DatasetNotFoundError, FileFormatError, ParameterError
 from evolabel.streams.arff.columns import Nominal
 from evolabel.streams.arff.reader import read_arff
 from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.reading import COMPRESSIONS, bare_name
-from evolabel.streams.tabular.csv_file import from_csv, read_table
+from evolabel.streams.reading import COMPRESSIONS
+from evolabel.streams.tabular.csv_file import read_table
 from evolabel.streams.tabular.excel import read_excel
 from evolabel.streams.tabular.frames import from_frame
 from evolabel.streams.tabular.json_lines import read_json_lines
@@ -102,10 +101,6 @@ def read_dataset(
     nominal : {"one-hot", "codes"}
         How the nominal features of an ARFF file are read, see `read_arff`.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     FileFormatError
@@ -126,25 +121,10 @@ def read_dataset(
         case ".arff":
             assert not isinstance(labels, LabelColumn)
             return read_arff(source, labels, nominal=nominal, drop=drop)
-        case ".csv" | ".tsv":
-            return from_csv(source, labels, drop=drop, time=time)
-        case ".jsonl" | ".xlsx":
-            return _read_texts(source, labels, drop, time)
+        case ".csv" | ".tsv" | ".jsonl" | ".xlsx":
+            return table_dataset(read_text_table(source), labels, drop=drop, time=time)
         case other:
             raise FileFormatError(f"{source} has an unknown format ({other!r}); expected {', '.join(_READABLE)}")
-
-
-def _read_texts(
-    path: Path, labels: Iterable[str] | int | LabelColumn | None, drop: Sequence[str], time: Sequence[str]
-) -> Dataset:
-    """Return the data set in the file `path` of JSON lines or Excel."""
-    table = read_text_table(path)
-    if labels is None:
-        raise DataError(
-            f"the labels of {path} are not given; pass their names (the columns are {first_names(table.names)}), or -n "
-            f"for the last n columns; on the command line as in --labels {table.names[-1]} or --labels=-1"
-        )
-    return table_dataset(table, labels, bare_name(path, format_suffix(path)), drop=drop, time=time)
 
 
 def read_text_table(path: Path) -> TextTable:

@@ -39,10 +39,6 @@ def read_for_model(path: str | PathLike[str], features: Sequence[str], labels: S
     features, labels : sequence of str
         Names of the features and labels of the model. Every feature needs a column; labels without one are NaN.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> from pathlib import Path

@@ -30,10 +30,6 @@ def load_dataset(name: str, *, nominal: Nominal = "one-hot") -> Dataset:
     nominal : {"one-hot", "codes"}
         How nominal features are read, see `read_arff`.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     DataError

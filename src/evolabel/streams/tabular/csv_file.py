@@ -8,14 +8,11 @@ from os import PathLike
 from pathlib import Path
 
 from evolabel._utils.files import as_path
-from evolabel._utils.text import first_names
-from evolabel.errors import DataError, FileFormatError
-from evolabel.streams.arff.label_files import read_label_names
+from evolabel.errors import FileFormatError
 from evolabel.streams.columns import is_number
 from evolabel.streams.dataset import Dataset
-from evolabel.streams.reading import bare_name, read_lines
+from evolabel.streams.reading import read_lines
 from evolabel.streams.tabular.label_column import LabelColumn
-from evolabel.streams.tabular.tables import columns_without
 from evolabel.streams.tabular.text_table import TextTable, check_header, table_dataset
 
 _SEPARATORS = ",;\t"
@@ -37,9 +34,7 @@ def read_table(path: Path) -> TextTable:
             limit = csv.field_size_limit()
             what = f"a cell has more than {limit:,} characters" if "field limit" in str(error) else str(error)
             raise FileFormatError(f"{path}, line {reader.line_num}: {what}; check the quotes") from None
-    if not numbered:
-        raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
-    return TextTable(path, decimal, names, [cells for cells, _ in numbered], [line for _, line in numbered])
+    return TextTable.of(path, decimal, names, numbered)
 
 
 def _count_cells(head: str, separator: str) -> int:
@@ -101,10 +96,6 @@ def from_csv(
     name : str or None
         Name of the data set; None takes that of the file.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> from pathlib import Path
@@ -122,21 +113,4 @@ def from_csv(
     array([[ 1.,  0.],
            [ 1., nan]])
     """
-    source = as_path(path)
-    table = read_table(source)
-    chosen = _labels_beside(source, columns_without(table.names, drop)) if labels is None else labels
-    return table_dataset(table, chosen, name or _stem(source), drop=drop, time=time)
-
-
-def _labels_beside(path: Path, columns: list[str]) -> list[str]:
-    beside = path.with_name(f"{_stem(path)}.xml")
-    if not beside.is_file():
-        raise DataError(
-            f"the labels of {path} are not given; pass their names (the columns are {first_names(columns)}), or -n for "
-            f"the last n columns; on the command line as in --labels {columns[-1]} or --labels=-1"
-        )
-    return read_label_names(beside)
-
-
-def _stem(path: Path) -> str:
-    return bare_name(Path(bare_name(path, ".csv")), ".tsv")
+    return table_dataset(read_table(as_path(path)), labels, drop=drop, time=time, name=name)

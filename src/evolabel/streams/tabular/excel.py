@@ -18,10 +18,7 @@ def read_excel(path: Path) -> TextTable:
         raise FileFormatError(f"{path} is empty; expected a header, and one row or more")
     names = rows[0]
     check_header(names, path)
-    numbered = [(row, line) for line, row in enumerate(rows[1:], start=2) if any(row)]
-    if not numbered:
-        raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
-    return TextTable(path, ".", names, [row for row, _ in numbered], [line for _, line in numbered])
+    return TextTable.of(path, ".", names, [(row, line) for line, row in enumerate(rows[1:], start=2) if any(row)])
 
 
 def _cells(path: Path) -> list[list[str]]:

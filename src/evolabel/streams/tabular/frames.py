@@ -45,10 +45,6 @@ def from_frame(
     name : str
         Name of the data set.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> import polars as pl

@@ -69,34 +69,21 @@ def build_dataset(
     features = {column: values for column, values in columns.items() if column not in used}
     if not features:
         raise DataError("all columns are labels; leave some columns as features")
-    origins = {column: _origin(column, columns[column], describe_row) for column in time}
+    origins = {name: first_time(name, parse_times(name, as_texts(columns[name]), describe_row)) for name in time}
     blocks = [_feature_columns(column, values, describe_row, origins) for column, values in features.items()]
     names = tuple(name for names, _ in blocks for name in names)
     if len(set(names)) < len(names):
         raise DataError(f"several features are named {max(names, key=names.count)!r}; rename the column of that name")
-    label_names, Y = _labels(labels, used, columns, describe_row)
+    if isinstance(labels, LabelColumn):
+        label_names, Y = labels.read(as_texts(columns[labels.name]))
+    else:
+        label_names, Y = used, np.column_stack([read_label(label, columns[label], describe_row) for label in used])
     coded = [made for column, (made, _) in zip(features, blocks, strict=True) if column not in origins]
     texts = [name for made in coded for name in made if name not in features]
     kinds = ColumnKinds(tuple(texts), tuple(column for column in flags if column in features), origins)
     X = np.ascontiguousarray(np.hstack([block for _, block in blocks]))
     one_per_row = isinstance(labels, LabelColumn) and labels.one_per_row
     return Dataset(X, Y, names, label_names, name, one_per_row=one_per_row, kinds=kinds)
-
-
-def _labels(
-    labels: Iterable[str] | int | LabelColumn,
-    used: tuple[str, ...],
-    columns: Mapping[str, Column],
-    describe_row: DescribeRow,
-) -> tuple[tuple[str, ...], FloatArray]:
-    """Return names and values of the `labels`, which are read from the columns `used`."""
-    if isinstance(labels, LabelColumn):
-        return labels.read(as_texts(columns[labels.name]))
-    return used, np.column_stack([read_label(label, columns[label], describe_row) for label in used])
-
-
-def _origin(name: str, column: Column, describe_row: DescribeRow) -> str:
-    return first_time(name, parse_times(name, as_texts(column), describe_row))
 
 
 def as_texts(column: Column) -> Sequence[str | None]:

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError, FileFormatError
+from evolabel.streams.arff.label_files import read_label_names
 from evolabel.streams.columns import is_number, parse_number
 from evolabel.streams.dataset import Dataset
+from evolabel.streams.reading import bare_name
 from evolabel.streams.tabular.label_column import LabelColumn
 from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
 
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".xlsx")
 _MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
 _MAX_NUMBERS = 20  # different numbers allowed among the values of a column of texts
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
@@ -31,6 +35,18 @@ class TextTable:
     rows: list[list[str]]
     lines: list[int]
     unreadable: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: Path, decimal: str, names: list[str], rows: Sequence[tuple[list[str], int]]) -> "TextTable":
+        """Return the table of these `rows`, each with its line; FileFormatError if there are none."""
+        if not rows:
+            raise FileFormatError(f"{path} has no rows; expected a header, and one row or more")
+        return cls(path, decimal, names, [cells for cells, _ in rows], [line for _, line in rows])
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its suffixes."""
+        return bare_name(self.path, *_SUFFIXES)
 
     def describe_row(self, row: int) -> str:
         """Return the file and the line of `row`, for messages."""
@@ -52,22 +68,36 @@ def check_header(names: Sequence[str], path: Path) -> None:
 
 def table_dataset(
     table: TextTable,
-    labels: Iterable[str] | int | LabelColumn,
-    name: str,
+    labels: Iterable[str] | int | LabelColumn | None,
     *,
     drop: Iterable[str] = (),
     time: Iterable[str] = (),
+    name: str | None = None,
 ) -> Dataset:
-    """Return the data set `name` in `table`: `labels` and `time` as in `build_dataset`, without the columns `drop`."""
-    times = [time] if isinstance(time, str) else list(time)
+    """Return the data set `name` in `table`: `labels` and `time` as in `build_dataset`, without the columns `drop`.
+
+    If `labels` is None they are those of the XML file beside the table, and the `name` is that of the file.
+    """
+    kept, times = columns_without(table.names, drop), [time] if isinstance(time, str) else list(time)
+    labels = _labels_beside(table, kept) if labels is None else labels
     texts = {*times, *([labels.name] if isinstance(labels, LabelColumn) else [])}
-    columns = read_columns(table, columns_without(table.names, drop), texts)
+    columns = read_columns(table, kept, texts)
     for column, values in columns.items():
         if isinstance(values, Texts) and column not in texts:
             _refuse_numbers(column, values, table)
     flags = [column for column, cells in table.columns().items() if _holds_flags(cells)]
-    dataset = build_dataset(columns, labels, name, table.describe_row, time=times, flags=flags)
+    dataset = build_dataset(columns, labels, name or table.name, table.describe_row, time=times, flags=flags)
     return replace(dataset, lines=np.array(table.lines))
+
+
+def _labels_beside(table: TextTable, columns: Sequence[str]) -> list[str]:
+    beside = table.path.with_name(f"{table.name}.xml")
+    if not beside.is_file():
+        raise DataError(
+            f"the labels of {table.path} are not given; pass their names (the columns are {first_names(columns)}), or "
+            f"-n for the last n columns; on the command line as in --labels {columns[-1]} or --labels=-1"
+        )
+    return read_label_names(beside)
 
 
 def read_columns(table: TextTable, names: Iterable[str], texts: Collection[str] = ()) -> dict[str, Column]:
@@ -79,13 +109,12 @@ def read_columns(table: TextTable, names: Iterable[str], texts: Collection[str] 
     for name in names:
         if name in table.unreadable:
             raise FileFormatError(f"{table.unreadable[name]}; leave the column out (drop=, --drop)")
-        columns[name] = _as_written(cells[name]) if name in texts else _read_column(cells[name], table.decimal)
+        if name in texts:
+            missing = _MISSING - {"", "none"}  # both mean something there
+            columns[name] = Texts.of([None if cell.lower() in missing else cell for cell in cells[name]])
+        else:
+            columns[name] = _read_column(cells[name], table.decimal)
     return columns
-
-
-def _as_written(cells: Sequence[str]) -> Texts:
-    """Return `cells` as texts; None for a word such as NA that stands for a missing value, but not for "none"."""
-    return Texts.of([None if cell.lower() in _MISSING - {"", "none"} else cell for cell in cells])
 
 
 def _read_column(cells: Sequence[str], decimal: str) -> Column:
