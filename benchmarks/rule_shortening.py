@@ -13,7 +13,6 @@ from shared import datasets, result_files
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.explain.shortening import FIDELITY, ShortRules, measure_fidelity, rank_features, reference_rows, shorten
 from evolabel.model.stream_model import StreamModel
-from evolabel.stages.rules.relevance import feature_relevance
 from evolabel.stages.rules.stream_terms import stream_terms
 from evolabel.typing import FloatArray
 from evolabel.words.terms import SHARES
@@ -39,13 +38,11 @@ def study(name: str, profile: str) -> dict[str, Any]:
     model: StreamModel = clf.inner.any_model
     Z = model.scale(split.X[split.initial :][:ROWS])
     Z = np.where(np.isnan(Z), model.trained().arrays.c[0, : model.n_features], Z)
-    relevance = feature_relevance(model, [], []).overall
     order = rank_features(model, reference_rows(model))
     outcome = {
         "rules": clf.n_rules_,
         "antecedents": model.n_features,
         "shortened": judged(shorten(model), Z),
-        "by_relevance": judged(shorten(model, relevance=relevance), Z),
         "curve": [judged(ShortRules(model, order, m), Z) for m in LENGTHS if m < model.n_features],
         "terms": rank_errors(model, split.X),
     }

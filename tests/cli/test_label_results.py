@@ -7,7 +7,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.evaluate import prequential, repeat
-from evolabel.evaluate.run_notes import run_notes
+from evolabel.evaluate.repeated import run_notes
 
 COLUMNS = ["label", "support", "predicted", "precision", "recall", "F1", "PR-AUC", "ROC-AUC", "Brier"]
 

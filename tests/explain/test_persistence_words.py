@@ -7,7 +7,7 @@ import pytest
 from following import bent_stream, in_runs
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.explain.persistence_words import persistence_lines
+from evolabel.explain.rule_set import persistence_lines
 
 pytestmark = pytest.mark.compiled
 

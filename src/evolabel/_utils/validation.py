@@ -9,6 +9,7 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.errors import DataError, ParameterError
+from evolabel.typing import FloatArray
 
 
 def check_number(
@@ -47,6 +48,19 @@ def beyond_float64(name: str) -> DataError:
     return DataError(f"{name} has a number beyond {sys.float_info.max:.1e}, the largest of float64; correct the number")
 
 
+def float_table(name: str, values: object) -> FloatArray:
+    """Return `values` as an array of float64, without a copy if they are one, or raise DataError about `name`."""
+    try:
+        return np.asarray(values, np.float64)
+    except OverflowError:
+        raise beyond_float64(name) from None
+    except (TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(
+            f"{name} cannot be read as a table of numbers ({reason}); pass numbers in rows of equal length"
+        ) from None
+
+
 def shown(value: object) -> str:
     """Return `value` as `repr` does, or its type where Python does not print it, such as a number of 5000 digits."""
     try:
@@ -70,22 +84,10 @@ def whole_number(name: str, value: object, low: int) -> int:
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers that a parameter may be, and what else it may be.
+    """Numbers that a parameter may be: `low` to `high`, without `low` if `open_low`, whole numbers only if `whole`.
 
-    Parameters
-    ----------
-    low, high : float
-        Smallest and largest number.
-    open_low : bool
-        Whether `low` itself is excluded.
-    whole : bool
-        Whether only whole numbers are allowed.
-    words : tuple of str
-        Texts that are allowed, too.
-    per_feature : bool
-        Whether a multiple of the number of features is allowed, too, as text such as "2p".
-    optional : bool
-        Whether None is allowed, too.
+    Allowed are also the texts `words`, a multiple of the number of features such as "2p" if `per_feature`, and None if
+    `optional`.
     """
 
     low: float
@@ -117,13 +119,7 @@ class Range:
 
 
 class Choice:
-    """The few values that a parameter may be: texts, which None may follow, or True and False.
-
-    Parameters
-    ----------
-    *values : str, bool or None
-        All values allowed.
-    """
+    """The few `values` that a parameter may be: texts, which None may follow, or True and False."""
 
     def __init__(self, *values: str | bool | None) -> None:
         self.values = values
@@ -138,13 +134,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights that a parameter may be: a dictionary of numbers by name, "balanced", or None.
-
-    Parameters
-    ----------
-    low, high : float
-        Smallest and largest weight.
-    """
+    """Weights that a parameter may be: a dictionary of numbers from `low` to `high` by name, "balanced", or None."""
 
     low: float
     high: float

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Classifier(Protocol):
     n_features_in_: int
     class_weight: Any
     threshold: float
+    _options_class: ClassVar[type[Options]]
 
     @property
     def stages(self) -> Sequence[Any]:

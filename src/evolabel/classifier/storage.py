@@ -29,8 +29,7 @@ from evolabel.typing import Arrays
 
 C = TypeVar("C", bound=Classifier)
 
-PAPER_KIND, LEARNER_KIND = "PaperClassifier", "ActiveLearner"
-CLASSIFIER_KINDS = ("EvolvingFuzzyClassifier", PAPER_KIND)
+CLASSIFIER_KINDS, LEARNER_KIND = ("EvolvingFuzzyClassifier", "PaperClassifier"), "ActiveLearner"
 _FEEDBACK = "feedback"  # the part of the error feedback in a file
 SIMPLE = (str, int, float, bool)  # classes that JSON can hold
 DTYPES = re.compile("[<>|=]?[biufUO][0-9]*")  # of classes
@@ -107,14 +106,10 @@ def own_prototypes(classifier: Classifier) -> list[Any]:
 
 def _class_of(cls: type[C], kind: object) -> "type[C] | None":
     """Return the class of a classifier of this `kind` that is loaded as a `cls`; None if it would be no `cls`."""
-    paper: Any = type(cls.paper())
-    if kind not in CLASSIFIER_KINDS:
-        return None
-    if kind != PAPER_KIND:
-        return None if issubclass(cls, paper) else cls
-    if issubclass(cls, paper):
-        return cls
-    return paper if issubclass(paper, cls) else None
+    other: Any = cls.paper()
+    kinds = {other.inner.options_class.classifier: type(other), cls._options_class.classifier: cls}
+    made = kinds.get(str(kind))
+    return made if made is not None and issubclass(made, cls) else None
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
-from evolabel.evaluate.run_notes import run_notes
+from evolabel.evaluate.repeated import run_notes
 from evolabel.streams import Dataset
 
 _MIN_WINDOW = 50  # rows

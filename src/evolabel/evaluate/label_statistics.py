@@ -3,14 +3,13 @@
 Scores are counted in bins of 0.001 from -0.5 to 1.5; ROC and PR curves treat scores in the same bin as ties.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from evolabel.errors import DataError
-from evolabel.evaluate.formats import none_to_nan
 from evolabel.evaluate.metrics.label_sets import DEFAULT_THRESHOLD
 from evolabel.evaluate.metrics.scored_labels import read_scored_labels
 from evolabel.typing import AnyArray, FloatArray
@@ -220,12 +219,6 @@ def label_cells(row: LabelScores) -> list[str]:
     measures = row.precision, row.recall, row.f1, row.pr_auc, row.roc_auc, row.brier
     numbers = ["" if value != value else f"{value:.3f}".replace("0.", ".", 1) for value in measures]
     return [row.label, f"{row.support:,}", f"{row.predicted:,}", *numbers]
-
-
-def scores_from_values(values: Mapping[str, Any]) -> LabelScores:
-    """Return the results that a file holds as `values`, None standing for NaN."""
-    found: dict[str, Any] = {name: none_to_nan(value) for name, value in values.items()}
-    return LabelScores(**found)
 
 
 def pooled_scores(runs: Sequence[Sequence[LabelScores]]) -> list[LabelScores]:

@@ -15,7 +15,7 @@ import numpy as np
 from evolabel._utils.files import as_path, write_atomically
 from evolabel.errors import FileFormatError
 from evolabel.evaluate.formats import RESULT_FORMATS, Backend, Document, nan_to_none, none_to_nan, to_frame
-from evolabel.evaluate.label_statistics import LabelStatistics, scores_from_values
+from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics
 from evolabel.evaluate.learner import Learner
 from evolabel.evaluate.shifts import event_from_values
 from evolabel.evaluate.trend import Point, Questions, Summary
@@ -146,17 +146,19 @@ def remove_results(folder: Path) -> None:
 
 
 def _summary(entry: dict[str, Any]) -> Summary:
-    metrics = {name: none_to_nan(value) for name, value in entry["metrics"].items()}
-    questions = Questions.from_dict(entry.get("questions"))
     reported = entry.get("events")
     changed = {
-        "metrics": metrics,
+        "metrics": _with_nan(entry["metrics"]),
         "rules": none_to_nan(entry["rules"]),
-        "questions": questions,
+        "questions": Questions.from_dict(entry.get("questions")),
         "events": None if reported is None else tuple(event_from_values(values) for values in reported),
-        "labels": tuple(scores_from_values(values) for values in entry.get("labels", ())),
+        "labels": tuple(LabelScores(**_with_nan(values)) for values in entry.get("labels", ())),
     }
     return Summary(**{**entry, **changed})
+
+
+def _with_nan(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: none_to_nan(value) for name, value in values.items()}
 
 
 def _write_scores(target: Path, scores: dict[str, FloatArray]) -> None:

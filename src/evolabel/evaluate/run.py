@@ -73,17 +73,9 @@ def _named_metric(metric: object) -> tuple[str, Metric]:
 class LabelDelay:
     """Stores rows until their labels arrive.
 
-    The labels of a row arrive once `delay` further rows have been predicted; with a delay of 0, right after the row
-    itself. With random delays, labels of later rows can arrive first. Labels that arrive at the same time are returned
-    in the order of their rows.
-
-    Parameters
-    ----------
-    shortest, longest : int
-        Delays are drawn uniformly from the integers between these two, both included, by
-        `default_rng((seed, 1)).integers`.
-    seed : int
-        Seed of the random numbers.
+    The labels of a row arrive once as many further rows have been predicted as its delay; with a delay of 0, right
+    after the row itself. Delays are drawn uniformly from `shortest` to `longest`, by `default_rng((seed, 1)).integers`,
+    so that labels of later rows can arrive first. Labels that arrive at the same time keep the order of their rows.
 
     Examples
     --------
@@ -113,20 +105,10 @@ class LabelDelay:
 
 
 class Run:
-    """An evaluation of several learners on one stream, and its results so far.
+    """An evaluation of several `learners` by name, trained in place, on one stream by a `plan`, and its results so far.
 
-    Parameters
-    ----------
-    learners : dict of str to Learner
-        Learners by name; they are trained in place.
-    plan : Plan
-        Parameters of the evaluation.
-    total : int
-        Number of rows after the initial batch; a stream that ends early has fewer.
-    log_of : function, optional
-        Returns the `ShiftLog` of the learner with a given name.
-    label_names : sequence of str
-        Names of the labels, for the results of each label.
+    The stream has `total` rows after the initial batch, or fewer if it ends early, and labels with the names
+    `label_names`. `log_of` returns the `ShiftLog` of the learner with a given name.
     """
 
     def __init__(
@@ -134,8 +116,8 @@ class Run:
         learners: Mapping[str, Learner],
         plan: Plan,
         total: int,
-        log_of: Callable[[str], ShiftLog] = ShiftLog,
-        label_names: Sequence[str] = (),
+        log_of: Callable[[str], ShiftLog],
+        label_names: Sequence[str],
     ) -> None:
         self.total = total
         self.learners = dict(learners)
@@ -144,8 +126,7 @@ class Run:
         self._annotation = np.random.default_rng((plan.seed, 0))  # a number per label, which is kept below `annotated`
         self.delay = LabelDelay(*plan.delay, plan.seed)
         self.scores: dict[str, list[FloatArray]] = {name: [] for name in learners} if plan.keep_scores else {}
-        self.watch_drift = plan.watch_drift
-        self.watches: dict[str, DriftWatch] = {}
+        self.watches = {name: _drift_watch(len(label_names)) for name in learners} if plan.watch_drift else {}
         self.logs = {name: log_of(name) for name, learner in learners.items() if reports_events(learner)}
         self.done = 0
 
@@ -171,8 +152,8 @@ class Run:
             self.tracked[name].update(Y, answers, float(getattr(learner, "n_rules_", np.nan)), seconds)
             if self.scores:
                 self.scores[name].append(answers.scores)
-            if self.watch_drift:
-                self._watch_of(name, Y.shape[1]).update(Y, answers.scores)
+            if self.watches:
+                self.watches[name].update(Y, answers.scores)
             if progress is not None:
                 progress(self.tracked[name].progress(self.total))
         self.done += len(X)
@@ -195,13 +176,11 @@ class Run:
             label_counts={name: tracked.labels for name, tracked in self.tracked.items()},
         )
 
-    def _watch_of(self, learner: str, n_labels: int) -> "DriftWatch":
-        """Return the watch of this `learner`, which is created at its first rows."""
-        from evolabel.evaluate.drift_watch import DriftWatch  # compiled kernels, which other runs do not need
 
-        if learner not in self.watches:
-            self.watches[learner] = DriftWatch(n_labels)
-        return self.watches[learner]
+def _drift_watch(n_labels: int) -> "DriftWatch":
+    from evolabel.evaluate.drift_watch import DriftWatch  # compiled kernels, which other runs do not need
+
+    return DriftWatch(n_labels)
 
 
 @contextmanager

@@ -28,21 +28,10 @@ class Episode(NamedTuple):
 
 
 class ShiftLog:
-    """The shifts of one learner; calling it adds an event.
+    """The `shifts` of the stream among the events of one `learner`; calling it adds an event.
 
-    Parameters
-    ----------
-    learner : str
-        Name of the learner.
-    features, labels : sequence of str
-        Names of the columns, in place of those that a learner trained on arrays generates; empty if there are none.
-    on_event : function, optional
-        Called with the name of the learner and each event.
-
-    Attributes
-    ----------
-    shifts : list of Event
-        The events that are shifts of the stream.
+    Names of the columns, `features` and `labels`, replace those that a learner trained on arrays generates. `on_event`,
+    if given, is called with the name of the learner and each event.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ import numpy as np
 
 from evolabel._utils.notes import note
 from evolabel._utils.text import counted
-from evolabel._utils.validation import beyond_float64, whole_number
+from evolabel._utils.validation import float_table, whole_number
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams.dataset import Dataset
 from evolabel.typing import BoolArray, FloatArray
@@ -160,15 +160,7 @@ def _stacked(pairs: list[Row]) -> tuple[FloatArray, FloatArray]:
 
 
 def _table(values: object, name: str) -> FloatArray:
-    try:
-        table = np.ascontiguousarray(values, np.float64)
-    except OverflowError:
-        raise beyond_float64(name) from None
-    except (TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise DataError(
-            f"{name} cannot be read as a table of numbers ({reason}); expected rows of equal length"
-        ) from None
+    table = np.asarray(float_table(name, values), order="C")
     if table.ndim != 2:
         raise DataError(f"{name} has {table.ndim} dimension(s); expected a table, one row per sample")
     return table

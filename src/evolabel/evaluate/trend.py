@@ -120,18 +120,9 @@ class Summary:
 
 
 class LearnerMetrics:
-    """Metrics and trend of one learner.
+    """Metrics and trend of the learner called `learner`, whose labels have the names `label_names`.
 
-    Parameters
-    ----------
-    learner : str
-        Name of the learner.
-    metrics : dict of str to Metric
-        Metrics by their names in the results. They are copied without their counts.
-    window : int
-        Number of rows in the sliding form.
-    label_names : sequence of str
-        Names of the labels.
+    The `metrics`, by their names in the results, are copied without their counts; the sliding form has `window` rows.
     """
 
     def __init__(self, learner: str, metrics: Mapping[str, Metric], window: int, label_names: Sequence[str]) -> None:

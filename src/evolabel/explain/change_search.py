@@ -58,23 +58,11 @@ def search_changes(
     texts: Texts,
     needed: int,
 ) -> list[list[FeatureChange]]:
-    """Return for every label of `model` changes of single features that turn it; none but for those in `labels`.
+    """Return for every label of `model` changes of single features of the raw sample `x` that turn it.
 
-    Parameters
-    ----------
-    model : Model
-    x : array of shape (n_features,)
-        The raw sample.
-    slopes : array of shape (n_features, n_labels)
-        Change of the outputs per unit of each scaled feature; the features with the largest ones are tried.
-    labels : array of int
-        Numbers of the labels.
-    turned : function
-        Which labels of raw rows the whole model turns.
-    texts : dict
-        The features of categorical columns.
-    needed : int
-        Features per label.
+    They are searched for those in `labels`, `needed` features each. Tried are features with the largest `slopes`
+    (n_features, n_labels), the change of the outputs per unit of each scaled feature; `texts` has those of categorical
+    columns. `turned` returns which labels of raw rows the whole model turns.
     """
     found: list[list[FeatureChange]] = [[] for _ in range(slopes.shape[1])]
     features = _searched_features(model, x, np.abs(slopes[:, labels]).max(axis=1, initial=0.0)) if len(labels) else []

@@ -80,26 +80,11 @@ def find_counterfactuals(
 ) -> list[tuple[Counterfactual, ...]]:
     """Return for each label the smallest changes found that turn it, the smallest first, of at most `turns` features.
 
-    Parameters
-    ----------
-    model : Model
-    x : array of shape (n_features,)
-        The raw sample.
-    slopes : array of shape (n_features, n_labels)
-        Change of the outputs per unit of each scaled feature, of the active rules.
-    outputs : array of shape (n_labels,)
-        Outputs for `x`.
-    names : tuple of two lists of str
-        Names of the features and of the labels.
-    threshold : array, float or None
-        Outputs of at least this much are on; None: the largest output is.
-    answer : function
-        Outputs of the model for raw rows, which confirm a change.
-    edges : sequence of tuple of PathEdge
-        For each label the edges on the path of the sample through its tree, and the ends of written rules; empty
-        tuples, or no tuples at all, where neither are used.
-    turns : int
-        Most changes per label; each is of another feature, or of another categorical column.
+    Each is of another feature, or of another categorical column, of the raw sample `x`, for which `model` has the
+    `outputs`; those of at least `threshold` are on, or the largest one is. By the active rules, outputs change by
+    `slopes` (n_features, n_labels) per unit of each scaled feature. `answer` returns the outputs of the model for raw
+    rows, which confirm a change, and `names` are those of features and labels. `edges` are, for each label, those on
+    the path of the sample through its tree and the ends of written rules; empty where neither are used.
     """
     gaps = _gaps(outputs[None], threshold)[0]
     if threshold is None:

@@ -44,26 +44,13 @@ def explain_sample(
     together: str = "",
     turns: int = 1,
 ) -> Explanation:
-    """Return the explanation of one raw sample.
+    """Return the explanation of one raw sample `x`, (1, n_features); a missing feature takes each rule's mean.
 
-    Parameters
-    ----------
-    model : Model
-    x : array of shape (1, n_features)
-        The sample; a missing feature takes each rule's mean.
-    feature_names, label_names : list of str
-    threshold : array, float or None
-        Outputs of at least this much are on; None: the largest output is.
-    correct : function, optional
-        Correction of outputs by recent errors, which becomes the `feedback` of the explanation.
-    follows : array of shape (1,)
-        How many rows after the last learned one the sample comes; empty where the last answers are not used.
-    unfamiliar : tuple of str
-        Values that the model has never seen, in words (`describe_unfamiliar`).
-    together : str
-        `BY_SETS` or `BY_WEIGHTS` where labels are decided together.
-    turns : int
-        Most changes that turn a label, each of another feature.
+    The columns of `model` are called `feature_names` and `label_names`. Outputs of at least `threshold` are on, or the
+    largest one is where it is None; `together` is `BY_SETS` or `BY_WEIGHTS` where labels are decided together.
+    `correct` returns the correction of outputs by recent errors, which becomes the feedback of the explanation.
+    `follows` has how many rows after the last learned one the sample comes; empty where the last answers are not used.
+    `unfamiliar` are values that were never seen, in words. At most `turns` changes turn a label.
     """
     rules, rows = _rules_of(model), locate(model, x)
     active = np.flatnonzero(rows.psi[0])

@@ -129,17 +129,9 @@ def rule_outcomes(
 ) -> list[RuleOutcome]:
     """Return one outcome per label of `label_names`, those that differ most from the stream first.
 
-    Parameters
-    ----------
-    label_names : list of str
-    shares, usual : array of shape (n_labels,)
-        Label shares among the samples of the rule, and in the stream.
-    drivers : list of tuple of Driver
-        The features that move each label.
-    predicted : array of shape (n_labels,), optional
-        For how many rows in the rule the model predicts each label; by default 1 where the share is at least one half.
-    parts : sequence of AnswerParts
-        Which part answers each label; empty: rules do.
+    `shares` and `usual` are the label shares among the samples of the rule and in the stream, `drivers` the features
+    that move each label, and `parts` what answers it (empty: rules). `predicted` has for how many rows in the rule the
+    model predicts each label; by default 1 where the share is at least one half.
     """
     if predicted is None:
         predicted = (shares >= _LIKELY_SHARE).astype(float)

@@ -290,18 +290,16 @@ def _parts(why: Explanation, c: int, style: Style) -> str:
     texts = [f"{parts[i]:+.3f} {sample.named(facts[i], style)}" for i in order[:_MAX_FACTS]]
     if rest := order[_MAX_FACTS:]:
         texts.append(f"{parts[rest].sum():+.3f} from {len(rest)} other{'s' * (len(rest) > 1)}")
-    if abs(why.threshold_rules[c]) >= _SHOWN_PART:
-        texts.append(f"{why.threshold_rules[c]:+.3f} {THRESHOLDS}")
-    if abs(why.first_tree[c]) >= _SHOWN_PART:
-        texts.append(f"{why.first_tree[c]:+.3f} {FIRST_TREE}")
-    if abs(why.answered_forest[c]) >= _SHOWN_PART:
-        named = ", ".join(map(str, why.similar[c])) if why.similar else ""
-        texts.append(f"{why.answered_forest[c]:+.3f} {SIMILAR}" + (f" ({named})" if named else ""))
-    texts += [f"{part[c]:+.3f} from {style(name)}" for name, part in why.own.items() if abs(part[c]) >= _SHOWN_PART]
-    if why.last_answers is not None and abs(why.last_answers[c]) >= _SHOWN_PART:
-        texts.append(f"{why.last_answers[c]:+.3f} {why.answers[c] or LAST_ANSWERS}")
-    if abs(why.written[c]) >= _SHOWN_PART:
-        texts.append(f"{why.written[c]:+.3f} {WRITTEN}")
+    named = ", ".join(map(str, why.similar[c])) if why.similar else ""
+    stages = (
+        (why.threshold_rules, THRESHOLDS),
+        (why.first_tree, FIRST_TREE),
+        (why.answered_forest, SIMILAR + (f" ({named})" if named else "")),
+        *((part, f"from {style(name)}") for name, part in why.own.items()),
+        (why.last_answers, (why.answers[c] if why.answers else None) or LAST_ANSWERS),
+        (why.written, WRITTEN),
+    )
+    texts += [f"{x[c]:+.3f} {words}" for x, words in stages if x is not None and abs(x[c]) >= _SHOWN_PART]
     if why.feedback is not None and why.feedback[c] != 0.0:
         texts.append(f"{why.feedback[c]:+.3f} {FEEDBACK}")
     return ", ".join(texts)

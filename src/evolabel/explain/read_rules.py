@@ -48,18 +48,10 @@ def read_rules(
 ) -> RuleSet:
     """Return all rules of `model`; none while the warm-up lasts, or in a sibling that has not learned yet.
 
-    Parameters
-    ----------
-    model : Model
-    feature_names, label_names : list of str
-    rows : array of shape (n, n_features), optional
-        Raw rows on which fidelity and activity are reported (missing features at the mean of the stream); by default
-        rows drawn from the rules.
-    fidelity : float
-        Of the labels that whole rules predict as the model does, the share that the shortened ones must predict so, on
-        rows drawn from the rules.
-    decide : function
-        Which labels are on by the outputs.
+    Features and labels have the names `feature_names` and `label_names`. Fidelity and activity are reported on raw
+    `rows` (n, n_features), missing features at the mean of the stream; without them on rows drawn from the rules. Of
+    the labels that whole rules predict as the model does on the latter, the shortened ones must predict the share
+    `fidelity` so, as `decide` has labels on by the outputs.
     """
     if model.rules is None or model.rules.n_rules == 0:
         return RuleSet()
@@ -78,16 +70,11 @@ def read_rules(
         read_linear_rule(model, feature_names, label_names, parts),
         written=read_written_rules(model, feature_names, label_names),
         threshold_rules=[] if trees is None else [trees.label_rules(k) for k in trees.open_labels],
-        left_out=_left_out(model, feature_names),
+        left_out=[] if model.trees is None else [feature_names[j] for j in np.flatnonzero(model.trees.left_out)],
         searched=trees is not None and bool(trees.arrays.clock[LEARNED] >= LONG_ENOUGH),
         parts=claims.parts_by_name,
         independent=dict(zip(label_names, independent_by_label(model), strict=True)),
     )
-
-
-def _left_out(model: Model, feature_names: list[str]) -> list[str]:
-    """Return those of the `feature_names` that threshold rules of `model` do not split on."""
-    return [] if model.trees is None else [feature_names[j] for j in np.flatnonzero(model.trees.left_out).tolist()]
 
 
 class _Claims:
@@ -246,7 +233,8 @@ def _views(
         slot = i + 1
         weights, r = model.drift.weights(slot), np.append(scaled[i], 1.0)
         drivers = strongest_drivers(weights[:-1] * scale, names)
-        conditions = tuple(_condition(words, j, float(low[i, j]), float(high[i, j])) for j in kept[i].tolist())
+        ends = [(names[j], float(low[i, j]), float(high[i, j])) for j in kept[i].tolist()]
+        conditions = tuple(RuleCondition(name, words.term_for(name, *span), *span) for name, *span in ends)
         rule = Rule(
             identity=int(a.identity[slot]),
             centre=centre[i],
@@ -274,8 +262,3 @@ def _views(
             n_usual=claims.n_usual,
         )
         yield claims.compared(rule, slot)
-
-
-def _condition(words: Vocabulary, j: int, low: float, high: float) -> RuleCondition:
-    feature = words.feature_names[j]
-    return RuleCondition(feature, words.term_for(feature, low, high), low, high)

@@ -8,7 +8,6 @@ from evolabel._utils.text import counted, first_names, one_line
 from evolabel.errors import DataError
 from evolabel.explain.answer_parts import PART_NAMES, AnswerParts, parts_values, some_names
 from evolabel.explain.linear_rule import LinearRule
-from evolabel.explain.persistence_words import persistence_lines
 from evolabel.explain.rules import Regions, Rule
 from evolabel.explain.shortening import Fidelity
 from evolabel.stages.threshold_rules.words import LabelRules, percent
@@ -18,20 +17,13 @@ from evolabel.words.sections import DocumentView, Items, Marks, SectionView
 NO_THRESHOLD = "No threshold was found that improves on the learned regions."
 _NO_RULES = "There are no rules yet."
 _LEAST_SHARE = 0.005  # of a part in the answers of a label that is printed
+_MOST_PERSISTENT = 5  # labels whose answers persist that are named
+_ROWS = 1000  # of which it is printed how many answers they count for
 
 
 @dataclass(frozen=True)
 class RulesOfLabel(SectionView):
-    """The written rules and the threshold rules of one label, one claim each.
-
-    Attributes
-    ----------
-    label : str
-    written : tuple of WrittenRule
-        Those that mention the label, in their order: the first that holds answers.
-    threshold : LabelRules or None
-        None: no threshold rule of the label is used.
-    """
+    """The `written` rules that mention a `label`, of which the first that holds answers, and its `threshold` rules."""
 
     label: str
     written: tuple[WrittenRule, ...] = ()
@@ -181,9 +173,9 @@ def other_parts(parts: Mapping[str, AnswerParts], n_regions: int) -> str:
             found.append(f"{counted(n_regions, 'learned region')} ({_shares(shares) or 'under 1 % of any label'})")
         elif part not in ("threshold_rules", "written") and (text := _shares(shares)):
             found.append(f"the {name} ({text})")
-    return (
-        f"The rest is answered by {_joined(found)}. Regions on request: clf.rules_.regions, `evolabel rules --regions`."
-    )
+    *others, last = found
+    rest = f"{', '.join(others)} and {last}" if others else last
+    return f"The rest is answered by {rest}. Regions on request: clf.rules_.regions, `evolabel rules --regions`."
 
 
 def _left_out_lines(names: Sequence[str]) -> list[str]:
@@ -203,5 +195,31 @@ def _shares(shares: Mapping[str, float]) -> str:
     return some_names([f"{some_names(labels)} {share}" for share, labels in groups.items()])
 
 
-def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def persistence_lines(independent: Mapping[str, float]) -> list[str]:
+    """Return one line about how many answers 1,000 rows count for, or none where each row counts for one.
+
+    `independent` has, by label, how many independent answers one answer counts for.
+
+    Examples
+    --------
+    >>> persistence_lines({"leak": 0.04, "wear": 1.0})
+    ['Answers persist: 1,000 rows count for 40 (leak), 1,000 (all other labels).']
+    """
+    if not independent or min(independent.values()) >= 1.0:
+        return []
+    lowest = dict(sorted(independent.items(), key=lambda item: item[1])[:_MOST_PERSISTENT])
+    named = {name: n for name, n in lowest.items() if n < 1.0}
+    counts = {_count(n) for n in independent.values()}
+    if len(counts) == 1:
+        return [f"Answers persist: {_ROWS:,} rows count for {counts.pop()}."]
+    parts = [f"{_count(n)} ({name})" for name, n in named.items()]
+    rest = [n for name, n in independent.items() if name not in named]
+    if rest:
+        more = f"{_count(min(rest))}{'' if min(rest) >= 1.0 else ' or more'}"
+        parts.append(f"{more} (all other labels)")
+    return [f"Answers persist: {_ROWS:,} rows count for {', '.join(parts)}."]
+
+
+def _count(n: float) -> str:
+    """Return the independent answers in 1,000 rows of which one counts for `n`, as text."""
+    return f"{max(1, round(_ROWS * n)):,}"

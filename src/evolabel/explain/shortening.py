@@ -121,31 +121,18 @@ def shorten(
     *,
     fewest: int = _MIN_LENGTH,
     decide: Decide = at_one_half,
-    relevance: FloatArray | None = None,
     allowed: BoolArray | None = None,
     columns: Sequence[Sequence[int]] = (),
 ) -> ShortRules:
     """Return the shortest rules that predict enough labels as the model does, on rows like the stream's.
 
-    Parameters
-    ----------
-    model : Model
-    fidelity : float
-        Of the labels that whole rules predict as the model does, the share that shortened rules must predict so.
-    fewest : int
-        Features that a rule keeps at least.
-    decide : function
-        Which labels are on by the outputs.
-    relevance : array of shape (n_features,), optional
-        Factors in [0, 1] on the rank of the features. They helped on one data set of five and hurt on four
-        (benchmarks/rule_shortening.py), so none are used by default.
-    allowed : array of shape (rules, n_features), optional
-        Features that each rule may keep, at least one; with too few of them the labels may differ more.
-    columns : sequence of sequences of int
-        Features of each categorical column: a rule keeps the most distinctive one first, the others last.
+    Of the labels that whole rules of `model` predict as the model does, they predict the share `fidelity` so, as
+    `decide` has labels on by the outputs. A rule keeps `fewest` features or more of those that are `allowed` for it
+    (rules, n_features), one at least; with few of them more labels may differ. Of the features of each of the
+    categorical `columns` it keeps the most distinctive one first, the others last.
     """
     Z = reference_rows(model)
-    order, most = _one_per_column(rank_features(model, Z, relevance), columns), None
+    order, most = _one_per_column(rank_features(model, Z), columns), None
     if allowed is not None:
         first = np.argsort(~np.take_along_axis(allowed, order, axis=1), axis=1, kind="stable")
         order, most = np.take_along_axis(order, first, axis=1), allowed.sum(axis=1)
@@ -194,10 +181,11 @@ def measure_fidelity(
     )
 
 
-def rank_features(model: Model, Z: FloatArray, relevance: FloatArray | None = None) -> IntArray:
-    """Return the features of each rule of `model`, the most distinctive first, (rules, n_features).
+def rank_features(model: Model, Z: FloatArray) -> IntArray:
+    """Return the features of each rule of `model`, the most distinctive first, on the complete scaled rows `Z`.
 
-    They are ranked on the complete scaled rows `Z`; `relevance` (n_features,) multiplies the ranking, if given.
+    The shape is (rules, n_features). Factors by the relevance of features helped on one data set of five and hurt on
+    four, so there are none.
     """
     a, used = model.trained().arrays, slice(1, model.trained().n_rules + 1)
     p = model.n_features
@@ -205,8 +193,6 @@ def rank_features(model: Model, Z: FloatArray, relevance: FloatArray | None = No
     distinctive = (added - added.mean(axis=1, keepdims=True)).var(axis=0)
     if len(distinctive) == 1:
         distinctive = added.var(axis=0)
-    if relevance is not None:
-        distinctive = distinctive * relevance
     return np.argsort(-distinctive, axis=1, kind="stable")
 
 

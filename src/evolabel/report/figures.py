@@ -9,7 +9,7 @@ from evolabel.words.figures.canvas import COLOURS, SHIFT_MARKS, STROKES, Axes, i
 
 
 def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw one metric along the stream: the mean over the seeds, and the range from the worst to the best seed.
+    """Draw one metric along the stream, the mean and the range over the seeds, and return the Axes.
 
     Marks on the line of the first learner are the shifts of the stream that it has reported: labels that have drifted
     and recovered, sensors that have moved.
@@ -24,11 +24,6 @@ def trend_lines(repeated: Repeated, metric: str, form: str = "cumulative", *, ax
         "current" for "rules", one of the others for metrics.
     ax : matplotlib Axes, optional
         Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    matplotlib Axes
-        The Axes drawn on.
     """
     ax = ax if ax is not None else new_axes()
     for position, row in enumerate(repeated.ranking()):

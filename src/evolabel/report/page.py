@@ -1,6 +1,6 @@
 """The HTML report: one self-contained file."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import isnan
 from pathlib import Path
@@ -13,10 +13,9 @@ from evolabel._utils.text import counted, visible
 from evolabel.evaluate import Repeated, best_value
 from evolabel.evaluate.label_statistics import LABEL_COLUMNS, label_cells
 from evolabel.evaluate.metrics import METRICS
-from evolabel.evaluate.run_notes import run_notes
+from evolabel.evaluate.repeated import run_notes
 from evolabel.evaluate.shifts import Episode, episodes
 from evolabel.explain.figures.all_figures import MOST_FIGURES, threshold_figures
-from evolabel.explain.figures.figure_data import FigureData
 from evolabel.explain.read_rules import read_rules
 from evolabel.explain.rule_set import RuleSet
 from evolabel.report.figures import metric_title, trend_lines
@@ -56,7 +55,7 @@ class _Figure(NamedTuple):
 
 
 def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = None) -> Path:
-    """Write `report.html` and each of its figures as an SVG file.
+    """Write `report.html` and each of its figures as an SVG file, and return the path of the page.
 
     Parameters
     ----------
@@ -66,11 +65,6 @@ def write_report(repeated: Repeated, folder: Path, columns: Dataset | None = Non
         An existing folder.
     columns : Dataset, optional
         Data set with the names of features and labels for the rules; learners trained on arrays do not have them.
-
-    Returns
-    -------
-    Path
-        The page.
     """
     folder, chosen = as_path(folder), _figures_of(repeated)
     figures = [_figure(repeated, metric, form) for metric, form in chosen]
@@ -184,16 +178,6 @@ def _label_names(learner: Any, columns: Dataset) -> list[str]:
     return list(learner.label_names_ if columns.one_per_row else columns.label_names)
 
 
-@dataclass(frozen=True)
-class _Renamed:
-    """A classifier that figures draw with the names in its `data`."""
-
-    data: FigureData
-
-    def figure_data(self) -> FigureData:
-        return self.data
-
-
 def _threshold_figures(repeated: Repeated, columns: Dataset | None) -> list[_Figure]:
     """Trees and edges of the threshold rules of the first learner after the last seed; empty if it has none."""
     learner = _first_learner(repeated)
@@ -203,8 +187,7 @@ def _threshold_figures(repeated: Repeated, columns: Dataset | None) -> list[_Fig
     data = learner.figure_data()
     if columns is not None:
         data = replace(data, feature_names=columns.names_with_kinds, label_names=_label_names(learner, columns))
-    drawn = threshold_figures(_Renamed(data))
     return [
         _Figure(f"{_THRESHOLD_FILE}{number}", figure.caption, as_svg(figure_of(figure.axes)))
-        for number, figure in enumerate(drawn, 1)
+        for number, figure in enumerate(threshold_figures(data), 1)
     ]

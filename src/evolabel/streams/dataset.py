@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from evolabel._utils.text import counted
-from evolabel._utils.validation import beyond_float64
+from evolabel._utils.validation import float_table
 from evolabel.errors import DataError
 from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds, FeatureNames
 from evolabel.typing import FloatArray, IntArray
@@ -61,7 +61,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         for table in ("X", "Y"):
-            object.__setattr__(self, table, _numbers(table, getattr(self, table)))
+            object.__setattr__(self, table, float_table(table, getattr(self, table)))
         if self.X.ndim != 2 or self.Y.ndim != 2 or len(self.X) != len(self.Y):
             raise DataError(
                 f"X has shape {self.X.shape} and Y {self.Y.shape}; expected two tables with the same number of rows"
@@ -134,15 +134,3 @@ class Dataset:
     def _picked(self, rows: slice | IntArray) -> Self:
         lines = None if self.lines is None else self.lines[rows]
         return replace(self, X=self.X[rows], Y=self.Y[rows], lines=lines)
-
-
-def _numbers(table: str, values: object) -> FloatArray:
-    """Return `values` as an array of float64, without a copy if they are one; `table` is their name in the error."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except OverflowError:
-        raise beyond_float64(table) from None
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{table} cannot be read as a table of numbers; pass rows of numbers, all of one length"
-        ) from None

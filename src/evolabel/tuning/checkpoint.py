@@ -22,18 +22,10 @@ Task = tuple[int, int]
 
 
 class SearchCheckpoint:
-    """Scores of the finished tasks, in memory and, if there is a path, in a file.
+    """The `scores` of finished tasks, in memory and, if there is a `path`, in a file.
 
-    Parameters
-    ----------
-    path : path or None
-        The file; it is created, or continued if it belongs to the same search. None: memory only.
-    settings : dict
-        Everything the scores depend on. A file with other settings is refused with CheckpointError.
-
-    Attributes
-    ----------
-    scores : dict of (structure, fold) to list of float
+    The file is created, or continued if it belongs to the same search: to one of the same `settings`, on which scores
+    depend. Any other file is refused with CheckpointError.
     """
 
     def __init__(self, path: "str | PathLike[str] | None", settings: dict[str, Any]) -> None:

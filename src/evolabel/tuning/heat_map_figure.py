@@ -1,18 +1,14 @@
 """The surface of a search as a heat map."""
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from evolabel.errors import ParameterError
 from evolabel.tuning.searches import surface_of
-from evolabel.words.figures.canvas import figure_of, new_axes, plain, short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray
+from evolabel.words.figures.canvas import Axes, figure_of, new_axes, plain, short
 
 
 class Searched(Protocol):
@@ -24,7 +20,9 @@ class Searched(Protocol):
 
 
 def heat_map(search: Searched, across: str = "alpha", down: str = "beta", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the scores of a search over two parameters; each cell is the best over all others, the best cell is marked.
+    """Draw the scores of a search over two parameters, and return the Axes.
+
+    Each cell is the best over all other parameters; the best cell is marked.
 
     Parameters
     ----------
@@ -34,10 +32,6 @@ def heat_map(search: Searched, across: str = "alpha", down: str = "beta", *, ax:
         Parameters of its grid.
     ax : matplotlib Axes, optional
         Where to draw; a new figure otherwise.
-
-    Returns
-    -------
-    matplotlib Axes
     """
     columns, rows, table = _table(search, across, down)
     if ax is None:
@@ -54,7 +48,7 @@ def heat_map(search: Searched, across: str = "alpha", down: str = "beta", *, ax:
     return ax
 
 
-def _table(search: Searched, across: str, down: str) -> "tuple[list[Any], list[Any], FloatArray]":
+def _table(search: Searched, across: str, down: str) -> tuple[list[Any], list[Any], FloatArray]:
     """Return the values across, the values down, and the best score of each pair."""
     points = surface_of(search)
     for name in (across, down):

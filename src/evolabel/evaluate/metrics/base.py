@@ -65,7 +65,7 @@ class Metric(ABC):
         return {}
 
     def update(self, y_true: object, y_score: object) -> Self:
-        """Add one sample or a batch, with the same result. Bad input raises an error and changes nothing.
+        """Add one sample or a batch, with the same result, and return the metric; bad input changes nothing.
 
         Parameters
         ----------
@@ -73,11 +73,6 @@ class Metric(ABC):
             Labels: 0, 1 or NaN (not annotated).
         y_score : array of the same shape
             Scores, finite.
-
-        Returns
-        -------
-        Metric
-            The metric itself.
 
         Raises
         ------

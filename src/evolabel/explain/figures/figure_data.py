@@ -25,6 +25,10 @@ class FigureData(TreeFigureData):
     model: Model
     threshold: Threshold = 0.5
 
+    def figure_data(self) -> "FigureData":
+        """Return the data itself, so that figures draw it with the names that it has."""
+        return self
+
     def weights(self, slot: int) -> FloatArray:
         """Return the consequents in `slot`, (q, K), of the members that have the rules."""
         return self.model.drift.weights(slot)

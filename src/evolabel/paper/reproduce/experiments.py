@@ -27,22 +27,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure or a table of the paper.
+    """A figure or a table of the paper, of this `kind`; `key` is its number there: "fig4", "table2".
 
-    Parameters
-    ----------
-    key : str
-        The paper's number: "fig4", "table2".
-    title : str
-        Heading in the report.
-    caption : str
-        What the figure or table shows.
-    panels : tuple of Panel
-        In the paper's order, two in a row.
-    methods : tuple of str
-        Keys of `METHODS`.
-    kind : {"trend lines", "sizes", "times"}
-        What is shown.
+    The report has it below a `title`, with a `caption`. `panels` are in the paper's order, two in a row, `methods` keys
+    of `METHODS`.
     """
 
     key: str

@@ -23,18 +23,10 @@ _RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0}  # eqs. (25)-(27) only,
 
 @dataclass(frozen=True)
 class Method:
-    """One line of a figure.
+    """One line of a figure, called `title` in legends and tables, in the `profiles` in which the method is run.
 
-    Parameters
-    ----------
-    title : str
-        Shown in legends and tables.
-    tuned_as : str
-        The method whose search sets its parameters; methods that differ only after the initial batch share one.
-    learner : callable of (classifier, profile, seed)
-        Returns the learner made of the tuned classifier.
-    profiles : tuple of str
-        The profiles in which the method is run.
+    `tuned_as` is the method whose search sets its parameters: those that differ only after the initial batch share one.
+    `learner` returns the learner made of the tuned classifier, the profile and a seed.
     """
 
     title: str

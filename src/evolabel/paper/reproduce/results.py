@@ -57,20 +57,11 @@ class Size:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Scores of one run.
+    """Scores `pa` and `ap` of one run, with `params` that were tuned on the initial batch.
 
-    Parameters
-    ----------
-    params : dict
-        Tuned on the initial batch.
-    pa, ap : float or None
-        Over the whole stream; None where the score is not defined (AP: no streamed row has a positive label).
-    rules : float
-        Number of rules at the end, of all classifiers together.
-    asked : float or None
-        Share of the labels (or samples) that were queried; None where all were given.
-    trend : dict of str to list
-        "sample", "pa", "ap" and "rules" along the stream; None where a score is not defined yet.
+    A score is None where it is not defined (AP: no streamed row has a positive label), also in the `trend`, which has
+    "sample", "pa", "ap" and "rules" along the stream. `rules` is their number at the end, of all classifiers together;
+    `asked` the share of the labels (or samples) that were queried, None where all were given.
     """
 
     params: dict[str, Any]

@@ -37,7 +37,7 @@ def reproduce(
     jobs: int = 1,
     progress: TaskProgress | None = None,
 ) -> ReproductionResults:
-    """Run the tasks that `folder` does not hold yet, and write `results.json` and `times.json` there.
+    """Run the tasks that `folder` does not hold yet, write all results there as JSON, and return them.
 
     Parameters
     ----------
@@ -55,10 +55,6 @@ def reproduce(
         Processes for tuning and running; times are always measured in one process, one task at a time.
     progress : callable, optional
         Called after each task with its name, the number of finished tasks and the number of all tasks.
-
-    Returns
-    -------
-    ReproductionResults
     """
     cut = {name: run_size.cut(dataset) for name, dataset in datasets.items()}
     runner = _Runner(list(experiments), cut, folder / "cache", run_size, seed, jobs, progress)

@@ -22,9 +22,6 @@ class PaperContents(RuleContents):
 
     rules: PaperRuleState
 
-    def __init__(self, rules: PaperRuleState) -> None:
-        super().__init__(rules)
-
     def _sizes(self, rules: int, n_labels: int) -> Sizes:
         return paper_sizes(rules, self.rules.n_features, n_labels, self.rules.paper)
 

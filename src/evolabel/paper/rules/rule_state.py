@@ -89,14 +89,8 @@ _NONE = np.empty((0, 0))
 class PaperRuleState(RuleState):
     """A `RuleState` of the paper's rules: rotated, in the product space, with weights that are iterated.
 
-    Attributes
-    ----------
-    own : PaperArrays
-        State beside `arrays`.
-    paper : PaperSettings
-        Parameters of the paper's loops.
-    input_radius : float
-        Radius within which a sample is not novel by its features alone.
+    `own` is the state beside `arrays`, `paper` has the parameters of the paper's loops, and within `input_radius` a
+    sample is not novel by its features alone.
     """
 
     own: PaperArrays

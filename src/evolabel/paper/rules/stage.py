@@ -8,12 +8,7 @@ from evolabel.core.rows import Batch
 from evolabel.engine.compile import direct
 from evolabel.errors import DivergenceError
 from evolabel.paper.rules import merging
-from evolabel.paper.rules.arrays import (
-    DIVERGED,
-    PAPER_ARRAYS,
-    PaperArrays,
-    PaperSettings,
-)
+from evolabel.paper.rules.arrays import DIVERGED, PAPER_ARRAYS, PaperArrays, PaperSettings
 from evolabel.paper.rules.contents import PaperContents
 from evolabel.paper.rules.loops.consequents import LOOSE
 from evolabel.paper.rules.loops.learn import learn_paper
@@ -32,23 +27,9 @@ _learn_paper = direct(learn_paper)
 class PaperRules(PaperRuleState, RuleBase):
     """The paper's rules and their global model while they learn a stream.
 
-    Parameters
-    ----------
-    n_features, n_labels : int
-        Widths of scaled rows and of their labels.
-    settings : Settings
-        Parameters of all loops; its metric has d dimensions.
-    paper : PaperSettings
-        Parameters of the paper's loops.
-    input_radius : float, optional
-        Radius within which a sample is not novel by its features alone; by default that of `settings`.
-    stored : dict of str to array, optional
-        Arrays by name, used as they are; by default there are no rules.
-
-    Attributes
-    ----------
-    diverged : bool
-        Whether the weights have diverged; such a rule base cannot be used any more.
+    Arguments are those of `RuleBase`; the metric of the `settings` has d dimensions. The attributes `paper` and
+    `input_radius` are as in `PaperRuleState`, the latter by default the radius of the settings. A rule base whose
+    weights have `diverged` cannot be used any more.
     """
 
     def __init__(

@@ -25,12 +25,7 @@ Point = dict[str, Any]
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of the values of each parameter.
-
-    Parameters
-    ----------
-    values : dict of str to tuple
-    """
+    """All combinations of the `values` of each parameter."""
 
     values: dict[str, tuple[Any, ...]]
 

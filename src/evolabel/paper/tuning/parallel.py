@@ -17,9 +17,12 @@ def run_all(calls: Iterable[Any], n_jobs: int, backend: str | None = None) -> It
     """Yield the results of `calls` (joblib's `delayed` calls) as they are finished.
 
     `n_jobs` is the number of processes, -1 for all cores; `backend` the name of a joblib backend. Some backends return
-    all results at the end.
+    all results at the end. MissingDependencyError if the package of a cluster is absent.
     """
-    _register(backend)
+    if backend in _CLUSTERS:
+        module: Any = optional.load(_CLUSTERS[backend], backend, f"backend={backend!r}")
+        if backend == "ray":
+            module.register_ray()
     try:
         with nullcontext() if backend is None else parallel_config(backend):  # where joblib looks for clusters
             pool = _pool(n_jobs)
@@ -27,14 +30,6 @@ def run_all(calls: Iterable[Any], n_jobs: int, backend: str | None = None) -> It
         hint = "start a dask.distributed.Client first" if backend == "dask" else "see joblib.parallel_config for names"
         raise ParameterError(f"backend={backend!r} cannot be used ({str(error).splitlines()[0]}); {hint}") from error
     yield from pool(calls)
-
-
-def _register(backend: str | None) -> None:
-    """Raise MissingDependencyError if the cluster's package is absent; ray's backend must also be registered."""
-    if backend in _CLUSTERS:
-        module: Any = optional.load(_CLUSTERS[backend], backend, f"backend={backend!r}")
-        if backend == "ray":
-            module.register_ray()
 
 
 def _pool(n_jobs: int) -> Parallel:

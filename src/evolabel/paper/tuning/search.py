@@ -99,17 +99,12 @@ class PaperGridSearch:
     surface_: list[dict[str, Any]] = field(init=False)
 
     def fit(self, X: object, y: object) -> Self:
-        """Search on the initial batch `X`, `y`, then train the best point on all of it.
+        """Search on the initial batch `X`, `y`, train the best point on all of it, and return the search.
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
         y : array or frame of shape (n_samples, n_labels)
-
-        Returns
-        -------
-        PaperGridSearch
-            The search itself.
 
         Raises
         ------
@@ -139,16 +134,7 @@ class PaperGridSearch:
         return self
 
     def frame(self, backend: Backend = "pandas") -> Any:
-        """Return the whole surface as a frame, one row per point.
-
-        Parameters
-        ----------
-        backend : "pandas", "polars" or "pyarrow"
-
-        Returns
-        -------
-        frame of that library
-        """
+        """Return the whole surface as a frame of the library `backend`, one row per point."""
         points = [{name: value for name, value in point.items() if name != "folds"} for point in surface_of(self)]
         return to_frame({name: [point[name] for point in points] for name in points[0]}, backend)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -21,7 +21,6 @@ from evolabel.stages.rules.stage import RuleBase
 from evolabel.tuning.checkpoint import fingerprint
 from evolabel.typing import FloatArray
 
-E = TypeVar("E", bound=Tunable)
 Rows = tuple[FloatArray, FloatArray]
 """Samples (rows, features) and labels (rows, labels)."""
 
@@ -33,23 +32,13 @@ def separate_answers(
 ) -> FloatArray:
     """Fit `estimator` once per point; return its outputs (points, rows, labels), NaN where the weights diverged.
 
-    Parameters
-    ----------
-    estimator : Tunable
-        Gives all parameters that are not in `points`.
-    points : sequence of dict
-        Values by parameter.
-    batch : tuple of arrays
-        Samples and labels to train on.
-    X : array
-        Samples to answer.
-    decided : bool
-        Return 1 and 0 instead of outputs, by the thresholds of the trained estimator.
+    `points` have values by parameter; `estimator` has all others. It is trained on the samples and labels of `batch`
+    and answers the samples `X`, by 1 and 0 instead of outputs if `decided`: by its thresholds.
     """
     answers = []
     for point in points:
         try:
-            trained = _fresh(estimator, point).fit(*batch)
+            trained = clone(estimator).set_params(**point).fit(*batch)
             outputs = trained.decision_function(X)
             answers.append(np.where(np.isfinite(outputs), trained.predict(X), np.nan) if decided else outputs)
         except DivergenceError:
@@ -70,7 +59,7 @@ def shared_answers(
     own = {"alpha": estimator.alpha, "beta": estimator.beta}
     alphas, betas = (np.array([float({**own, **point}[name]) for point in points]) for name in own)
     most = {"alpha": max(float(alphas.max()), 1.0), "beta": float(betas.max())}  # collects the statistics of all points
-    model = _fresh(estimator, most).inner.new_model(X.shape[1], batch[1].shape[1])
+    model = clone(estimator).set_params(**most).inner.new_model(X.shape[1], batch[1].shape[1])
     rules, Z = cast(PaperRules, fit_statistics(model, core_batch.Batch(*batch))), model.scale(X)
     answers = np.zeros((len(points), len(X), batch[1].shape[1]))
     memberships = rules.memberships(Z)[0]
@@ -126,11 +115,6 @@ def can_share(estimator: Tunable) -> TypeGuard[PaperClassifier]:
     if isinstance(estimator.class_weight, dict) or estimator.optimise == "subset_accuracy":
         return False
     return bool(estimator.prox_steps) and estimator.coupling != "paper" and estimator.lipschitz != "paper"
-
-
-def _fresh(estimator: E, changes: dict[str, Any]) -> E:
-    fresh: E = clone(estimator).set_params(**changes)
-    return fresh
 
 
 def _regressors(rules: RuleBase, Z: FloatArray, slot: int) -> FloatArray:

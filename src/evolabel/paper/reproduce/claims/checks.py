@@ -32,22 +32,10 @@ ClaimCheck = Callable[[ProfileResults], Measured]
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """One claim of the paper.
+    """One claim of the paper about the `experiment` of this key; `key` is its own name in `verdicts.json`.
 
-    Parameters
-    ----------
-    key : str
-        Name in `verdicts.json`.
-    experiment : str
-        Key of the experiment it is about.
-    statement : str
-        The claim in our words.
-    holds_if : str
-        The condition that is checked.
-    check : callable of ProfileResults
-        Returns what was measured.
-    profiles : tuple of str
-        The profiles to which the claim applies.
+    `statement` is the claim in our words, `holds_if` the condition that is checked. `check` returns what was measured
+    in one of the `profiles` to which the claim applies.
     """
 
     key: str
