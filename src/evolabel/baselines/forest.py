@@ -86,18 +86,15 @@ class RefittedForest(StreamLearner):
         self._Y.append(labels[labelled])
 
     def _refit(self) -> None:
-        X, Y = np.vstack(self._X), self._widened()
+        width = self._targets.size  # NaN in rows from before a label appeared
+        padded = [np.pad(Y, ((0, 0), (0, width - Y.shape[1])), constant_values=np.nan) for Y in self._Y]
+        X, Y = np.vstack(self._X), np.vstack(padded)
         counts = LabelCounts(Y.shape[1])
         counts.add(Y)
         forest = RandomForestClassifier(n_estimators=int(self.n_trees), random_state=int(self.seed))
         targets = np.where(np.isnan(Y), counts.shares >= DEFAULT_THRESHOLD, Y)
         self._forest = forest.fit(X, targets if targets.shape[1] > 1 else targets[:, 0])
         self._X, self._Y, self._waiting = [X], [Y], self._period
-
-    def _widened(self) -> FloatArray:
-        """All stored labels, NaN in rows from before a label appeared."""
-        width = self._targets.size
-        return np.vstack([np.pad(Y, ((0, 0), (0, width - Y.shape[1])), constant_values=np.nan) for Y in self._Y])
 
 
 def _per_label(found: Any) -> list[Any]:

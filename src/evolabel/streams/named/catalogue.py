@@ -86,12 +86,10 @@ def read_catalogue() -> dict[str, Entry]:
 
 def _entry(name: str, row: dict[str, Any]) -> Entry:
     base = row.pop("from", None)
-    files: list[DataFile | None] = [_data_file(file, base) for file in row.pop("files")]
+    files: list[DataFile | None] = [
+        DataFile(file["name"], base and base + file.get("as", file["name"]), file.get("sha256"))
+        for file in row.pop("files")
+    ]
     *parts, label_file = [*files, None] if row.get("counts") else files
     folder, drop = row.pop("folder", name), tuple(row.pop("drop", ()))
     return Entry(name, tuple(filter(None, parts)), label_file, folder=folder, drop=drop, **row)
-
-
-def _data_file(file: dict[str, str], base: str | None) -> DataFile:
-    address = base and base + file.get("as", file["name"])
-    return DataFile(file["name"], address, file.get("sha256"))

@@ -26,13 +26,10 @@ def _cells(path: Path) -> list[list[str]]:
     openpyxl: Any = load("openpyxl", "excel", "an Excel file")
     try:
         book = openpyxl.load_workbook(path, data_only=True)
-        rows = [[_as_text(cell) for cell in row] for row in book.worksheets[0].iter_rows(values_only=True)]
+        sheet = book.worksheets[0].iter_rows(values_only=True)
+        rows = [["" if cell is None else str(cell).strip() for cell in row] for row in sheet]
         book.close()
     except Exception as error:  # a damaged file ends in errors of many kinds: of zip, XML, openpyxl
         raise FileFormatError(f"{path} is no Excel file that can be read ({error}); save it again as .xlsx") from None
     width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell), default=0)
     return [row[:width] for row in rows] if width else []
-
-
-def _as_text(value: object) -> str:
-    return "" if value is None else str(value).strip()
