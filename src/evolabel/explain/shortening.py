@@ -182,10 +182,9 @@ def measure_fidelity(
 
 
 def rank_features(model: Model, Z: FloatArray) -> IntArray:
-    """Return the features of each rule of `model`, the most distinctive first, on the complete scaled rows `Z`.
+    """Return the features of each rule (rules, n_features) of `model`, by the complete scaled rows `Z`.
 
-    The shape is (rules, n_features). Factors by the relevance of features helped on one data set of five and hurt on
-    four, so there are none.
+    The most distinctive come first.
     """
     a, used = model.trained().arrays, slice(1, model.trained().n_rules + 1)
     p = model.n_features
