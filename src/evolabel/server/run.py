@@ -3,7 +3,6 @@
 import logging
 import socket
 import sys
-import time
 import warnings
 
 from threadpoolctl import threadpool_limits
@@ -13,6 +12,7 @@ from evolabel.server.app import create_app
 from evolabel.server.http.guard import MOST_HEADERS
 from evolabel.server.http.protocol import DeadlineProtocol
 from evolabel.server.log.engines import read_url
+from evolabel.server.log.times import now_us
 from evolabel.server.ops.config import ServerConfig
 from evolabel.server.ops.demo import Demo
 from evolabel.server.ops.messages import set_up_logging
@@ -106,7 +106,7 @@ def _print_first_link(service: Service, address: str) -> None:
     """Print a one-time link of `address` for the first administrator of `service`, if there is none yet."""
     if not service.is_writer:
         return  # the server that writes has printed it
-    at = time.time_ns() // 1000
+    at = now_us()
     with service.writer.transaction() as connection:
         if has_admin(connection):
             sys.stderr.write(f"Sign in at {address}/sign-in\n")

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import hashlib
-import time
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
@@ -11,7 +10,7 @@ from fastapi import Depends, Request
 from sqlalchemy import Connection
 
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.log.times import SECOND
+from evolabel.server.log.times import MINUTE, now_us
 from evolabel.server.log.writer import NotWriterError, StoreError
 from evolabel.server.people.membership import Sender
 from evolabel.server.people.people import touch_token
@@ -26,7 +25,7 @@ from evolabel.server.project.worker import Worker
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 _LONGEST_KEY = 200  # characters
 _UNKNOWN_PER_MINUTE = 600  # requests of an address without a valid token
-_USED_EVERY = 60 * SECOND  # the time of the last use is stored this often at most
+_USED_EVERY = MINUTE  # the time of the last use is stored this often at most
 
 T = TypeVar("T")
 
@@ -230,8 +229,3 @@ async def carry_out(worker: Worker, operation: Operation, rows: int = 1, origin:
 async def read(worker: Worker, operation: Callable[..., Any]) -> Any:
     """Return the result of `operation`, which changes nothing, between two batches of `worker`."""
     return await carry_out(worker, operation)
-
-
-def now_us() -> int:
-    """Return the time in microseconds since 1970."""
-    return time.time_ns() // 1000

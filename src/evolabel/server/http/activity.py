@@ -12,13 +12,13 @@ from sqlalchemy import Engine
 from evolabel._utils.table_lines import ANSWER_COLUMNS, csv_lines, json_lines
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_bytes
-from evolabel.server.http.access import Entered, Entrant, access_of, now_us, read
+from evolabel.server.http.access import Entered, Entrant, access_of, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.http.streams import streams_of
 from evolabel.server.log.activity import activity_after
 from evolabel.server.log.schema import LIMITS
-from evolabel.server.log.times import DAY, SECOND, readable_times
+from evolabel.server.log.times import DAY, HOUR, MINUTE, SECOND, now_us, readable_times
 from evolabel.server.log.writer import reading
 from evolabel.server.people.audit import write_audit
 from evolabel.server.project.exports import answered_labels, log_rows, sample_rows
@@ -58,7 +58,7 @@ async def get_stats(
     """
     access = access_of(request)
     first, last = _span(since, until)
-    if (last - first) // (60 * SECOND * step) > MOST_STEPS:
+    if (last - first) // (MINUTE * step) > MOST_STEPS:
         days = (last - first) / DAY
         detail = f"{days:.1f} days are more than {MOST_STEPS} steps of {step} minutes"
         raise ProblemError(422, "invalid", f"{detail}; ask for a shorter time or longer steps")
@@ -93,7 +93,7 @@ async def get_label_stats(
         with reading(access.service.reader) as connection:
             rows = summed_labels(connection, worker.project.id, first, last)
         for row in rows:
-            row["at"], row["right"] = row.pop("hour") * 3600 * SECOND, row.pop("correct")
+            row["at"], row["right"] = row.pop("hour") * HOUR, row.pop("correct")
         return rows
 
     return readable_times({"rows": await asyncio.to_thread(find)})
@@ -200,7 +200,7 @@ def _us(moment: datetime) -> int:
 def _shown_sums(row: dict[str, int]) -> dict[str, Any]:
     """Return a `row` of sums with its time, and what was held back by limit."""
     held = {limit: n for limit in LIMITS if (n := row.pop(f"held_{limit}"))}
-    return readable_times({"at": row.pop("minute") * 60 * SECOND}) | row | {"held": held}
+    return readable_times({"at": row.pop("minute") * MINUTE}) | row | {"held": held}
 
 
 exports_router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["exports"])

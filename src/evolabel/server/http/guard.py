@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel.server.http import problems
 from evolabel.server.http.problems import ProblemError
+from evolabel.server.log.times import now_us
 from evolabel.server.people.audit import write_audit_or_log
 from evolabel.server.project.counters import Metrics
 from evolabel.server.project.service import Service
@@ -251,7 +252,7 @@ async def audit_request(service: Service, request: Request, route: str, status: 
         return
     actor = _actor(request)
     subject = "/".join(str(value) for value in request.path_params.values())
-    write = functools.partial(write_audit_or_log, service.writer, time.time_ns() // 1000, action, subject)
+    write = functools.partial(write_audit_or_log, service.writer, now_us(), action, subject)
     address = request.client.host if request.client else None
     await asyncio.to_thread(write, actor_id=actor, address=address, request_id=request.state.request_id)
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from evolabel.server.http.access import Entered, Entrant, Sent, access_of, carry_out, now_us, read
+from evolabel.server.http.access import Entered, Entrant, Sent, access_of, carry_out, read
 from evolabel.server.http.schemas import MOST_NUMBER, AnswerIn, DraftIn, NextIn, RefusalIn
-from evolabel.server.log.times import readable_times
+from evolabel.server.log.times import now_us, readable_times
 from evolabel.server.people.people import names_of
 from evolabel.server.people.policies import Identity, check_role
 from evolabel.server.project import operations, reading

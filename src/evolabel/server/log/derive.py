@@ -12,6 +12,7 @@ from evolabel.server.log.activity import activity_rows
 from evolabel.server.log.canonical import canonical
 from evolabel.server.log.records import Record, insert_rows
 from evolabel.server.log.schema import ACTIVITY, PER_HOUR_LABEL, PER_MINUTE, QUESTION, RESPONSE, SAMPLE
+from evolabel.server.log.times import MINUTE
 
 COUNT_TABLES = (PER_MINUTE, PER_HOUR_LABEL)
 """Tables of sums."""
@@ -66,7 +67,7 @@ class Counted:
 
 def minute_of(at: int) -> int:
     """Return the number of the minute of time `at`, since 1970."""
-    return at // 60_000_000
+    return at // MINUTE
 
 
 def hour_of(at: int) -> int:

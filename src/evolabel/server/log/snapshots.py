@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, delete, func, insert, select
 
 from evolabel.server.log.schema import FAILURE, LOG, SNAPSHOT
+from evolabel.server.log.times import SECOND
 
 
 def failures_of(connection: Connection, project_id: int, version: str) -> dict[bytes, int]:
@@ -31,7 +32,6 @@ KEEP_LAST = 3
 KEEP_DAYS = 30
 ACT = "act"
 """Reason of snapshots before an act that is undone by replay, and after an undo."""
-_SECOND = 1_000_000  # microseconds
 
 
 class Snapshot(NamedTuple):
@@ -128,4 +128,4 @@ def kept_snapshots(taken: dict[int, int], now: int, rebuilt: Collection[int] = (
 
 def _day(at: int) -> datetime:
     """Return the beginning of the day of time `at`, in UTC."""
-    return datetime.fromtimestamp(at // _SECOND, UTC).replace(hour=0, minute=0, second=0)
+    return datetime.fromtimestamp(at // SECOND, UTC).replace(hour=0, minute=0, second=0)

@@ -1,12 +1,24 @@
 """Times: microseconds since 1970, and texts such as 2026-11-16T14:02:59.120000Z."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
 SECOND = 1_000_000  # microseconds
-HOUR = 3600 * SECOND
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 _TIMES = ("at", "asked_at", "lease_until", "final_at", "created", "expires", "used", "until", "disabled")
+
+
+def now_us() -> int:
+    """Return the time now."""
+    return time.time_ns() // 1000
+
+
+def local_time(at: int) -> datetime:
+    """Return the time `at` in the time zone of the server."""
+    return datetime.fromtimestamp(at / SECOND, UTC).astimezone()
 
 
 def utc_text(at: int) -> str:

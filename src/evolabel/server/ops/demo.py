@@ -3,13 +3,13 @@
 import contextlib
 import logging
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from evolabel.errors import EvolabelError
+from evolabel.server.log.times import now_us
 from evolabel.server.people.people import find_or_insert_person, set_member
 from evolabel.server.project import operations, reading
 from evolabel.server.project.batch import Origin
@@ -60,7 +60,7 @@ class Demo:
             settings = ProjectSettings(budget=0.15, max_open=100)
             service.create_project(NewProject(SLUG, "Pump station", _FEATURES, _LABELS, settings))
         self._worker: Worker = service.workers[SLUG]
-        at = time.time_ns() // 1000
+        at = now_us()
         with service.writer.transaction() as connection:
             person = find_or_insert_person(connection, ANNOTATOR, at)
             set_member(connection, self._worker.project.id, person, "annotator")

@@ -15,6 +15,7 @@ from evolabel.server.log.archive import put_back, read_archive
 from evolabel.server.log.disk import note_backup
 from evolabel.server.log.engines import check_exists, read_url
 from evolabel.server.log.migrate import SCHEMA_VERSION, known_versions, upgrade_tables, version_of
+from evolabel.server.log.times import now_us
 from evolabel.server.log.writer import LogWriter, NotWriterError, crash_point
 from evolabel.server.ops.verify import Verified, verify_database
 from evolabel.server.people.people import project_id_of
@@ -43,7 +44,7 @@ def back_up(url: URL, to: Path) -> dict[str, Verified]:
         found = verify_database(read_url(f"sqlite:///{unchecked.absolute()}"), replay=False)
         os.replace(unchecked, to)
         with contextlib.suppress(OSError):  # the copy is good without the note
-            note_backup(url, time.time_ns() // 1000, to.stat().st_size)
+            note_backup(url, now_us(), to.stat().st_size)
     finally:
         unchecked.unlink(missing_ok=True)
     return found

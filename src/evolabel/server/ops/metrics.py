@@ -1,7 +1,6 @@
 """/metrics in the text format of Prometheus: counts since the process began, and the present state."""
 
 import math
-import time
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import select
@@ -9,7 +8,7 @@ from sqlalchemy import select
 from evolabel import __version__
 from evolabel.server.log.disk import free_bytes
 from evolabel.server.log.schema import SNAPSHOT
-from evolabel.server.log.times import DAY, SECOND
+from evolabel.server.log.times import DAY, SECOND, now_us
 from evolabel.server.project.service import Service
 from evolabel.server.project.statistics import taught_since
 from evolabel.server.project.worker import Worker
@@ -20,7 +19,7 @@ _RIGHT_SINCE = 7 * DAY
 
 def metrics_text(service: Service, streams: int) -> bytes:
     """Return the metrics of `service` as text, those of the present state as they are now; `streams` are open."""
-    metrics, now = service.metrics, time.time_ns() // 1000
+    metrics, now = service.metrics, now_us()
     with metrics.reading, service.reader.connect() as connection:
         metrics.info.labels(__version__).set(1)
         metrics.writer.set(service.is_writer)

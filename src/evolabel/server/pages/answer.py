@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from evolabel.server.http.access import carry_out, now_us, origin_of, read
+from evolabel.server.http.access import carry_out, origin_of, read
 from evolabel.server.http.questions import keep_draft
-from evolabel.server.log.times import SECOND
+from evolabel.server.log.times import SECOND, now_us
 from evolabel.server.pages.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
 from evolabel.server.pages.render import render, render_page
 from evolabel.server.pages.texts import counted, text

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from evolabel.server.log.times import DAY, HOUR, SECOND
+from evolabel.server.log.times import DAY, HOUR, MINUTE, SECOND, local_time
 from evolabel.server.pages import texts
 from evolabel.server.pages.render import plain_number
 from evolabel.server.pages.texts import decimal_text
 from evolabel.server.project.settings import Feature
 
-_MINUTE = 60 * SECOND
 _TICKS = 4  # of a span shorter than two days
 
 
@@ -58,8 +57,8 @@ def step_of(begin: int, end: int) -> int:
 def bar_chart(sums: Sequence[dict[str, int]], columns: Sequence[str], begin: int, end: int) -> BarChart:
     """Return the chart of `columns` of `sums`, which have a `minute` each, from the time `begin` to `end`."""
     step = step_of(begin, end)
-    n = max((end - begin) // (step * _MINUTE) + 1, 1)
-    width, first = 100.0 / n, begin // _MINUTE
+    n = max((end - begin) // (step * MINUTE) + 1, 1)
+    width, first = 100.0 / n, begin // MINUTE
     found = []
     for name in columns:
         most = max((row[name] for row in sums), default=0)
@@ -79,9 +78,9 @@ def ticks(begin: int, end: int) -> list[Tick]:
     """Return the ticks of an axis from the time `begin` to `end`: midnights, or times of the day for a short span."""
     span = max(end - begin, 1)
     if span < 2 * DAY:
-        times = {f"{_moment(at):%H:%M}": at for at in (begin + span * i // _TICKS for i in reversed(range(_TICKS)))}
+        times = {f"{local_time(at):%H:%M}": at for at in (begin + span * i // _TICKS for i in reversed(range(_TICKS)))}
         return [Tick(round(100.0 * (at - begin) / span, 2), text) for text, at in reversed(times.items())]
-    found, midnight = list[Tick](), _midnight(_moment(begin) + datetime.timedelta(days=1))
+    found, midnight = list[Tick](), _midnight(local_time(begin) + datetime.timedelta(days=1))
     while (at := round(midnight.timestamp()) * SECOND) < end:
         found.append(Tick(round(100.0 * (at - begin) / span, 2), texts.text(f"weekday.s{midnight.weekday()}")))
         midnight = _midnight(midnight + datetime.timedelta(days=1, hours=2))
@@ -97,11 +96,11 @@ def _table(sums: Sequence[dict[str, int]], columns: Sequence[str], begin: int, e
     """Return `columns` of `sums` per day, per hour or per ten minutes, by the length of the time, newest first."""
     span, rows = end - begin, dict[int, dict[str, int]]()
     for row in sums:
-        at = row["minute"] * _MINUTE
+        at = row["minute"] * MINUTE
         if span >= 2 * DAY:
-            key = round(_midnight(_moment(at)).timestamp()) * SECOND
+            key = round(_midnight(local_time(at)).timestamp()) * SECOND
         else:
-            length = HOUR if span > 2 * HOUR else 10 * _MINUTE
+            length = HOUR if span > 2 * HOUR else 10 * MINUTE
             key = at // length * length
         kept = rows.setdefault(key, {"at": key, **dict.fromkeys(columns, 0)})
         for name in columns:
@@ -111,10 +110,6 @@ def _table(sums: Sequence[dict[str, int]], columns: Sequence[str], begin: int, e
 
 def _midnight(moment: datetime.datetime) -> datetime.datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _moment(at: int) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(at // SECOND, datetime.UTC).astimezone()
 
 
 _MOST_FEATURES = 12  # with bars of their own; the others share one

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
 from evolabel.core.events import OF_POSITIVES
-from evolabel.server.http.access import now_us, read
+from evolabel.server.http.access import read
 from evolabel.server.log.activity import ActivityItem, people_in, read_activity
-from evolabel.server.log.times import SECOND
+from evolabel.server.log.times import local_time, now_us
 from evolabel.server.log.writer import reading
 from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
@@ -119,7 +119,7 @@ class _Values(dict[str, Any]):
         if value is None:
             return "\u2013"
         if name in ("stopped", "back"):
-            return _moment(value).strftime("%H:%M")
+            return local_time(value).strftime("%H:%M")
         if name == "changed":
             return ", ".join(f"{key.replace('_', ' ')} {_plain(new)}" for key, new in value.items())
         return _plain(value)
@@ -138,11 +138,7 @@ def _by_kind(table: dict[str, str], kind: str, otherwise: str) -> str:
 
 def day_of(at: int) -> datetime.date:
     """Return the day of time `at`, in the time zone of the server."""
-    return _moment(at).date()
-
-
-def _moment(at: int) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(at // SECOND, datetime.UTC).astimezone()
+    return local_time(at).date()
 
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)

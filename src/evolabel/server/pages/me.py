@@ -6,9 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from evolabel.server.http.access import now_us, read
+from evolabel.server.http.access import read
 from evolabel.server.http.questions import answer_facts, final_numbers
 from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.log.times import now_us
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.texts import LANGUAGES
 from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
-from evolabel.server.http.access import carry_out, now_us, origin_of, read
+from evolabel.server.http.access import carry_out, origin_of, read
 from evolabel.server.log.activity import ActivityItem, read_activity
 from evolabel.server.log.disk import free_bytes, last_backup
-from evolabel.server.log.times import DAY, HOUR
+from evolabel.server.log.times import DAY, HOUR, MINUTE, now_us
 from evolabel.server.pages.charts import BarChart, bar_chart, place, step_of, ticks
 from evolabel.server.pages.events import by_day, day_of, describe, describe_all, describe_answers
 from evolabel.server.pages.render import render_page
@@ -257,7 +257,7 @@ def _chart(connection: Connection, project: int, hours: list[dict[str, int]], no
     """Return samples and questions over time by their sums of `hours`, since the first; None if there are none."""
     if not hours:
         return None
-    begin = hours[0]["minute"] * 60_000_000
+    begin = hours[0]["minute"] * MINUTE
     if (step := step_of(begin, now)) < 60:
         hours = summed(connection, project, begin, now, step)
         begin = min(begin, now - HOUR // 2)

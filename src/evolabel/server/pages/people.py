@@ -10,10 +10,10 @@ from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
 from evolabel.errors import ParameterError, StateError
-from evolabel.server.http.access import access_of, carry_out, now_us, origin_of, read, sender_of
+from evolabel.server.http.access import access_of, carry_out, origin_of, read, sender_of
 from evolabel.server.http.people import COUNTED_TIME, link_of
 from evolabel.server.log.schema import ROLES
-from evolabel.server.log.times import DAY, SECOND
+from evolabel.server.log.times import DAY, SECOND, now_us
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.people import membership, people

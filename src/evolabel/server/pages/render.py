@@ -10,13 +10,11 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from evolabel.server.log.times import DAY, HOUR, SECOND
+from evolabel.server.log.times import DAY, HOUR, MINUTE, SECOND, local_time
 from evolabel.server.pages import texts
 from evolabel.server.pages.visitors import Visitor
 from evolabel.server.project.follower import Follower
 from evolabel.server.project.worker import Worker
-
-MINUTE = 60 * SECOND
 
 
 @functools.cache
@@ -81,30 +79,26 @@ def ago(span: int) -> str:
 
 def clock(at: int) -> str:
     """Return the time of day `at`, in the time zone of the server; with the date unless it is of the last 20 hours."""
-    moment = _moment(at)
+    moment = local_time(at)
     recent = abs(datetime.datetime.now().astimezone() - moment) < datetime.timedelta(hours=20)
     return f"{moment:%H:%M:%S}" if recent else f"{texts.date_text(moment, year=False)} {moment:%H:%M}"
 
 
 def hour_minute(at: int) -> str:
     """Return hour and minute of the time `at`, in the time zone of the server."""
-    return _moment(at).strftime("%H:%M")
+    return local_time(at).strftime("%H:%M")
 
 
 def stamp(at: int) -> str:
     """Return the time `at` as HTML holds it."""
-    return _moment(at).isoformat(timespec="seconds")
+    return local_time(at).isoformat(timespec="seconds")
 
 
 def day(at: int) -> str:
     """Return the day of time `at`, such as 12 Feb 2027."""
-    return texts.date_text(_moment(at), year=True)
+    return texts.date_text(local_time(at), year=True)
 
 
 def plain_number(value: float, decimals: int = 0) -> str:
     """Return `value` with this many `decimals`, thousands apart by a narrow blank, with a true minus sign."""
     return texts.decimal_text(f"{value:,.{decimals}f}".replace(",", "\u202f"))
-
-
-def _moment(at: int) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(at / SECOND, datetime.UTC).astimezone()

@@ -12,11 +12,11 @@ from evolabel._utils.text import first_names
 from evolabel.core.events import EDITS, MERGES, SHIFTS, Event
 from evolabel.errors import EvolabelError
 from evolabel.explain.answer_parts import CLAIMED_FROM, some_names
-from evolabel.server.http.access import now_us, origin_of, read
+from evolabel.server.http.access import origin_of, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.rules import act_on_rule, begin_undo, from_copy, try_rule_act
 from evolabel.server.http.schemas import MOST_NUMBER
-from evolabel.server.log.times import DAY
+from evolabel.server.log.times import DAY, now_us
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.texts import text
 from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of

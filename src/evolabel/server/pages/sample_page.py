@@ -5,9 +5,10 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from evolabel.server.http.access import now_us, read
+from evolabel.server.http.access import read
 from evolabel.server.http.samples import default_label, explain_now, sample_for, shown_responses
 from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.log.times import now_us
 from evolabel.server.pages.charts import value_text, waterfall
 from evolabel.server.pages.feature_rows import CURVE, RECENT, feature_rows
 from evolabel.server.pages.render import render_page

@@ -6,8 +6,8 @@ import functools
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from evolabel.server.http.access import now_us
 from evolabel.server.http.problems import ProblemError
+from evolabel.server.log.times import now_us
 from evolabel.server.log.writer import NotWriterError
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Visitors, address_of, checked_form, use_language, visitors_of

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 from fastapi import Depends, Request
 from starlette.datastructures import FormData
 
-from evolabel.server.http.access import now_us
+from evolabel.server.log.times import now_us
 from evolabel.server.log.writer import NotWriterError, StoreError
 from evolabel.server.pages.texts import set_language
 from evolabel.server.people.passwords import PasswordQueue, SignInLimits

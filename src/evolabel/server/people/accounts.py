@@ -1,13 +1,12 @@
 """People and tokens on the command line, also while the service runs."""
 
-import time
 from datetime import UTC, datetime
 
 from sqlalchemy import URL
 
 from evolabel.errors import ParameterError
 from evolabel.server.log.schema import ROLES
-from evolabel.server.log.times import SECOND
+from evolabel.server.log.times import SECOND, now_us
 from evolabel.server.log.writer import read_database
 from evolabel.server.people.audit import write_audit
 from evolabel.server.people.invites import active_account, command_connection
@@ -28,7 +27,7 @@ def set_disabled(url: URL, name: str, *, disabled: bool) -> None:
 
     ParameterError if there is no such person. An enabled person needs a new link to choose a password.
     """
-    at = time.time_ns() // 1000
+    at = now_us()
     with command_connection(url, None) as (connection, _):
         person = find_account(connection, name.lower())
         if person is None:
@@ -72,7 +71,7 @@ def create_token(
         raise ParameterError("a project and a role go together; give both, or neither for an administrator")
     if role is not None and role not in ROLES:
         raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
-    at = time.time_ns() // 1000
+    at = now_us()
     expires = end_of_token(until, at)
     with command_connection(url, project) as (connection, project_id):
         active_account(connection, person)

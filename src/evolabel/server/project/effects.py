@@ -18,6 +18,7 @@ from evolabel.server.log.canonical import canonical, parsed
 from evolabel.server.log.projects import find_sample
 from evolabel.server.log.records import Record
 from evolabel.server.log.schema import EFFECT
+from evolabel.server.log.times import DAY
 from evolabel.server.log.writer import LogWriter
 from evolabel.server.project.copies import StateCopy, StateView
 from evolabel.server.project.questions import first_needed
@@ -25,7 +26,7 @@ from evolabel.server.project.sample_rows import cells_before
 from evolabel.server.project.state import Facts, ProjectState
 from evolabel.server.project.trials import COMPARED, Cells, compare
 
-_KEPT = 30 * 24 * 3600 * 1_000_000  # microseconds
+_KEPT = 30 * DAY
 
 
 def store_effect(connection: Connection, project_id: int, number: int, values: dict[str, Any], at: int) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.derive import minute_of
 from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
-from evolabel.server.log.times import DAY, SECOND
+from evolabel.server.log.times import DAY, MINUTE
 from evolabel.server.project.sample_rows import cells_before
 from evolabel.server.project.settings import Feature, count_unseen
 from evolabel.server.project.state import Facts
@@ -24,7 +24,7 @@ MOST_EXPIRED = 0.2
 LONGEST_WAIT = DAY
 OLDEST_BACKUP = 2 * DAY
 MOST_FALL = 0.1
-_SHORTEST_GAP = 60 * SECOND
+_SHORTEST_GAP = MINUTE
 _FEWEST_ASKED = 10
 
 
@@ -93,7 +93,6 @@ _MOST_CLOSED = 2000  # questions whose answers are judged
 _MOST_ASKED = 500  # questions whose reasons are counted
 _KINDS = ("close", "labels.late")
 _STEP = 60  # minutes of a sum
-_MINUTE = 60_000_000  # microseconds
 
 _Day = tuple[datetime.date, str]  # and the name of a person
 _Key = tuple[int, int]  # number of a question, person
@@ -280,7 +279,7 @@ class RecentDays:
     def _read_hours(self, connection: Connection, since: int, now: int) -> None:
         """Read the sums of hours; those that ended more than an hour ago are not read again."""
         begin = max(self._minute, minute_of(since))
-        rows = summed(connection, self._project_id, begin * _MINUTE, 2**62, _STEP)
+        rows = summed(connection, self._project_id, begin * MINUTE, 2**62, _STEP)
         self._hours |= {row["minute"]: row for row in rows}
         self._hours = {minute: row for minute, row in self._hours.items() if minute >= minute_of(since)}
         self._minute = minute_of(now) // _STEP * _STEP - _STEP

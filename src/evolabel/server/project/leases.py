@@ -10,9 +10,10 @@ from sqlalchemy import Connection, delete, insert, select
 
 from evolabel.server.log.canonical import canonical, parsed
 from evolabel.server.log.schema import DRAFT, LEASE
+from evolabel.server.log.times import DAY
 from evolabel.server.project.questions import OpenQuestion, people_needed
 
-_KEPT = 30 * 24 * 3600 * 1_000_000  # microseconds, of a draft
+_KEPT = 30 * DAY  # of a draft
 
 LeaseChanges = dict[tuple[int, int], int | None]
 """The end of leases by question and person; None for a lease that has ended."""

@@ -19,7 +19,7 @@ from evolabel.server.log.engines import reading_engine
 from evolabel.server.log.migrate import prepare_tables
 from evolabel.server.log.projects import Project, find_project, insert_project, list_projects
 from evolabel.server.log.records import NewRecord, Record
-from evolabel.server.log.times import DAY
+from evolabel.server.log.times import DAY, now_us
 from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, reading
 from evolabel.server.people.membership import Sender, audit_act
 from evolabel.server.project.batch import Origin
@@ -193,7 +193,7 @@ class Service:
                 facts = {"project": worker.project.slug, "seq": worker.head.seq}
                 logger.info("head of the log: %s", worker.head.chain.hex(), extra=facts)
             if self._retention is not None:
-                before = time.time_ns() // 1000 - self._retention.days * DAY
+                before = now_us() - self._retention.days * DAY
                 archive_all(workers, self.writer, self._retention.folder, before)
             if self._stopped.wait(_HOUR_SECONDS):
                 return
@@ -298,7 +298,7 @@ class Service:
             "versions": versions(),
         }
         state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written
-        at = time.time_ns() // 1000
+        at = now_us()
         entry = NewRecord("project.created", payload, {"seal": state.seal()}, at, actor_id)
         with self._turn:
             with self.writer.transaction() as connection:

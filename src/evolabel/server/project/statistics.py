@@ -16,9 +16,10 @@ from sqlalchemy import Connection, Select, func, select
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.derive import hour_of, minute_of
 from evolabel.server.log.schema import LIMITS, LOG, PER_HOUR_LABEL, PER_MINUTE, PERSON, RESPONSE, SAMPLE, SNAPSHOT
+from evolabel.server.log.times import HOUR
 
 _LATER = RESPONSE.alias("later")
-_LONGEST_DAY = 25 * 3_600_000_000  # the day on which clocks are set back
+_LONGEST_DAY = 25 * HOUR  # the day on which clocks are set back
 
 LAST = RESPONSE.c.revision == (
     select(func.max(_LATER.c.revision))

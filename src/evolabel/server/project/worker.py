@@ -23,7 +23,7 @@ from evolabel.server.log.canonical import canonical
 from evolabel.server.log.projects import Project, next_epoch
 from evolabel.server.log.records import Head, NewRecord, Record, store_blob
 from evolabel.server.log.snapshots import ACT
-from evolabel.server.log.times import SECOND
+from evolabel.server.log.times import SECOND, now_us
 from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, crash_point, reading
 from evolabel.server.people.people import names_of
 from evolabel.server.project.batch import RecordBatch, TornError
@@ -96,7 +96,7 @@ class Worker:
         self.effects = Effects(project.id, self.view, reader, writer, lambda: len(self._queue) > _BUSY_JOBS)
         self._writer = writer
         self._reader = reader
-        self._clock = clock or _now
+        self._clock = clock or now_us
         self._last_at = 0
         self._failures = Failures(project, writer, self._clock, canonical(versions()))
         self._term = 0
@@ -365,7 +365,3 @@ class Worker:
             reason = ACT
         if reason is not None:
             self._snapshots.begin(batch.state, self.head, batch.now, reason)
-
-
-def _now() -> int:
-    return time.time_ns() // 1000
