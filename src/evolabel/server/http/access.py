@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.log.times import MINUTE, now_us
-from evolabel.server.log.writer import NotWriterError, StoreError
+from evolabel.server.log.writer import NotWriterError, StoreError, reading
 from evolabel.server.people.membership import Sender
 from evolabel.server.people.people import touch_token
-from evolabel.server.people.policies import ADMIN, HiddenError, Identity, check_admin, check_role, policy_of, sees_all
+from evolabel.server.people.policies import ADMIN, Identity, check_admin, check_role, is_member, policy_of, sees_all
 from evolabel.server.people.tokens import RateLimit, TokenCheck
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.follower import check_can_write
@@ -59,8 +59,7 @@ class Access:
         row = None if token is None else self._tokens.find(token, now_us())
         if row is None:
             needed = "send the header Authorization: Bearer ev_... with a valid token"
-            address = request.client.host if request.client else ""
-            if (wait := self._rates.take(("address", address), _UNKNOWN_PER_MINUTE)) > 0.0:
+            if (wait := self._rates.take(("address", address_of(request)), _UNKNOWN_PER_MINUTE)) > 0.0:
                 raise _slow_down("the address has sent too many requests without a valid token", wait)
             raise ProblemError(401, "unauthorised", needed, _CHALLENGE)
         wait = self._rates.take(row.id, row.per_minute or self._per_minute)
@@ -70,16 +69,13 @@ class Access:
         request.state.identity = Identity.of(row)
         return Identity.of(row)
 
-    def enter_again(self, request: Request, slug: str) -> None:
-        """Raise an error unless the token of `request` still suffices for its route in project `slug`.
-
-        It is not counted as another request.
-        """
+    def enter_again(self, request: Request) -> None:
+        """Raise an error unless the token of `request` still suffices; it is not counted as another request."""
         row = self._tokens.find(token_in(request) or "", now_us())
         if row is None:
             raise ProblemError(401, "unauthorised", "the token has ended", _CHALLENGE)
         request.state.identity = Identity.of(row)
-        self.enter(request, slug)
+        self.enter(request, Identity.of(row))
 
     def _keep_use(self, token_id: int) -> None:
         """Store in another thread that token `token_id` was used, once a minute at most."""
@@ -97,30 +93,42 @@ class Access:
 
         asyncio.get_running_loop().run_in_executor(None, write)
 
+    async def read(self, query: Callable[[Connection], T]) -> T:
+        """Return what `query` reads of the database, in a thread."""
+
+        def run() -> T:
+            with reading(self.service.reader) as connection:
+                return query(connection)
+
+        return await asyncio.to_thread(run)
+
     async def write(self, act: Callable[[Connection], T]) -> T:
-        """Return the result of `act`, which changes people or tokens in one transaction; every token is read anew."""
+        """Return the result of `act`, which writes to the database in one transaction, in a thread."""
 
         def run() -> T:
             with self.service.writer.transaction() as connection:
                 return act(connection)
 
-        done = await asyncio.to_thread(run)
+        return await asyncio.to_thread(run)
+
+    async def change_people(self, act: Callable[[Connection], T]) -> T:
+        """Return the result of `act`, which changes people or tokens, as `write`; every token is read anew."""
+        done = await self.write(act)
         self._tokens.forget()
         return done
 
-    def enter(self, request: Request, slug: str) -> None:
-        """Check that the role of the sender of `request` in project `slug` suffices for the route, and keep both.
+    def enter(self, request: Request, identity: Identity) -> None:
+        """Check that the role of `identity` in the project of `request` suffices for the route, and keep both.
 
         They are read by `Entered` and `Entrant`.
         """
-        identity = self.identity(request)
-        worker = self.service.find_worker(slug)
-        if worker is None:
-            raise HiddenError("there is no such project; check its name and your token")
+        worker = self.service.find_worker(request.path_params["slug"])
+        if is_member(identity, worker.project.id):
+            request.state.worker = worker  # its menu is on the page of an error
         check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
         worker.check_begun()
         check_can_write(worker, request.method)
-        request.state.worker = worker
+        request.state.identity = identity
 
 
 async def check_policy(request: Request) -> None:
@@ -130,7 +138,8 @@ async def check_policy(request: Request) -> None:
     """
     path = request.scope["route"].path
     if path.startswith("/api/v1/projects/{slug}"):
-        access_of(request).enter(request, request.path_params["slug"])
+        access = access_of(request)
+        access.enter(request, access.identity(request))
     elif path.startswith("/api/") and policy_of(request.method, path) == ADMIN:
         check_admin(access_of(request).identity(request))
     elif path.startswith("/api/"):
@@ -160,28 +169,18 @@ def check_row_count(request: Request, n: int) -> None:
         raise ProblemError(413, "too-large", f"{n} rows were sent; send at most {most} at once")
 
 
-def sender_of(request: Request, identity: Identity) -> Sender:
-    """Return who has sent `request`, by its `identity`, from where and when, for the audit table."""
-    address = request.client.host if request.client else ""
-    return Sender(identity.person_id, identity.admin, address, request.state.request_id, now_us())
+def address_of(request: Request) -> str:
+    """Return the address that `request` came from."""
+    return request.client.host if request.client else ""
 
 
-async def keyed_origin_of(request: Request, identity: Identity) -> Origin:
-    """Return the origin of `request` with its idempotency key, which belongs to the person of `identity`.
-
-    Only samples need a key: other requests are known by their question or label.
-    """
-    origin, key = await origin_of(request, identity), request.headers.get("idempotency-key")
-    if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
-        raise ProblemError(422, "invalid", f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters")
-    origin.key = None if key is None else f"key:{identity.person_id}:{key}"
-    return origin
+def sender_of(request: Request, person_id: int, *, admin: bool = False) -> Sender:
+    """Return person `person_id`, perhaps an administrator (`admin`), as the sender of `request` for the audit table."""
+    return Sender(person_id, admin, address_of(request), request.state.request_id, now_us())
 
 
-async def origin_of(request: Request, identity: Identity) -> Origin:
-    """Return the origin of `request`: the `identity` and what it sees, and the hash of path and body."""
-    body = request.method.encode() + b" " + request.url.path.encode() + b"\n" + await request.body()
-    return Origin(identity.person_id, body_hash=hashlib.sha256(body).digest(), sees_all=sees_all(identity))
+AppAccess = Annotated[Access, Depends(access_of)]
+"""Parameter of a route: the checks of the application, and its database."""
 
 
 def _entered(slug: str, request: Request) -> Worker:
@@ -201,26 +200,33 @@ Entrant = Annotated[Identity, Depends(_entrant)]
 
 
 def _sender(request: Request, identity: Entrant) -> Sender:
-    return sender_of(request, identity)
+    return sender_of(request, identity.person_id, admin=identity.admin)
 
 
 async def _origin(request: Request, identity: Entrant) -> Origin:
-    return await origin_of(request, identity)
-
-
-async def _keyed_origin(request: Request, identity: Entrant) -> Origin:
-    return await keyed_origin_of(request, identity)
+    body = request.method.encode() + b" " + request.url.path.encode() + b"\n" + await request.body()
+    return Origin(identity.person_id, body_hash=hashlib.sha256(body).digest(), sees_all=sees_all(identity))
 
 
 Actor = Annotated[Sender, Depends(_sender)]
 """Parameter of a route: who has sent the request, from where and when, for the audit table."""
 Sent = Annotated[Origin, Depends(_origin)]
-"""Parameter of a route: the origin of the request."""
+"""Parameter of a route: who has sent the request, what the person sees, and the hash of path and body."""
+
+
+def _keyed_origin(request: Request, origin: Sent) -> Origin:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
+        raise ProblemError(422, "invalid", f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters")
+    origin.key = None if key is None else f"key:{origin.actor_id}:{key}"
+    return origin
+
+
 KeyedSent = Annotated[Origin, Depends(_keyed_origin)]
-"""Parameter of a route: the origin of the request with its idempotency key."""
+"""Parameter of a route: the origin with the idempotency key, for what no question or label makes known again."""
 
 
-async def carry_out(worker: Worker, operation: Operation, rows: int = 1, origin: Origin | None = None) -> Any:
+async def carry_out(worker: Worker, operation: Operation, origin: Origin | None = None, rows: int = 1) -> Any:
     """Return the result of `operation`, which brings `rows` of `origin`, after it was committed by `worker`."""
     body_hash = None if origin is None else origin.body_hash
     return await asyncio.wrap_future(worker.submit(operation, rows, body_hash))

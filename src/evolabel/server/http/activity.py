@@ -12,18 +12,16 @@ from sqlalchemy import Engine
 from evolabel._utils.table_lines import ANSWER_COLUMNS, csv_lines, json_lines
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_bytes
-from evolabel.server.http.access import Entered, Entrant, access_of, read
+from evolabel.server.http.access import Actor, AppAccess, Entered, Entrant, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.http.streams import streams_of
 from evolabel.server.log.activity import activity_after
 from evolabel.server.log.schema import LIMITS
 from evolabel.server.log.times import DAY, HOUR, MINUTE, SECOND, now_us, readable_times
-from evolabel.server.log.writer import reading
-from evolabel.server.people.audit import write_audit
+from evolabel.server.people.membership import audit_act
 from evolabel.server.project.exports import answered_labels, log_rows, sample_rows
 from evolabel.server.project.reading import show_project
-from evolabel.server.project.service import Service
 from evolabel.server.project.statistics import summed, summed_labels
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["activity"])
@@ -50,27 +48,22 @@ def _example(**facts: Any) -> dict[int | str, dict[str, Any]]:
     ),
 )
 async def get_stats(
-    worker: Entered, request: Request, since: Since = None, until: Until = None, step: Step = 60
+    worker: Entered, access: AppAccess, since: Since = None, until: Until = None, step: Step = 60
 ) -> dict[str, Any]:
     """Return samples, questions by what became of them, and questions held back, summed over `step` minutes.
 
     Without `from` and `to` they are those of the last day. Steps in which nothing happened are left out.
     """
-    access = access_of(request)
     first, last = _span(since, until)
     if (last - first) // (MINUTE * step) > MOST_STEPS:
         days = (last - first) / DAY
         detail = f"{days:.1f} days are more than {MOST_STEPS} steps of {step} minutes"
         raise ProblemError(422, "invalid", f"{detail}; ask for a shorter time or longer steps")
-
-    def find() -> list[dict[str, Any]]:
-        with reading(access.service.reader) as connection:
-            return [_shown_sums(row) for row in summed(connection, worker.project.id, first, last, step)]
-
-    rows, project = await asyncio.to_thread(find), await read(worker, show_project)
+    rows = await access.read(lambda c: summed(c, worker.project.id, first, last, step))
+    project = await read(worker, show_project)
     settings = project["settings"]
     budget = {"per": settings["per"], "promised": settings["budget"], "asked": project["share_asked"]}
-    return {"step": step, "rows": rows, "budget": budget}
+    return {"step": step, "rows": list(map(_shown_sums, rows)), "budget": budget}
 
 
 @router.get(
@@ -78,25 +71,19 @@ async def get_stats(
     responses=_example(rows=[{"at": "2026-11-16T14:00:00Z", "label": "leak", "asked": 3, "judged": 2, "right": 2}]),
 )
 async def get_label_stats(
-    worker: Entered, request: Request, since: Since = None, until: Until = None
+    worker: Entered, access: AppAccess, since: Since = None, until: Until = None
 ) -> dict[str, Any]:
     """Return per hour and label how often it was asked, how many answers were taught, and how many the model had right.
 
     The labels that are asked about are the hard cases. Without `from` and `to` the last seven days are returned.
     """
-    access = access_of(request)
     first, last = _span(since, until, 7 * DAY)
     if last - first > 366 * DAY:
         raise ProblemError(422, "invalid", "the time is longer than 366 days; ask for a shorter one")
-
-    def find() -> list[dict[str, Any]]:
-        with reading(access.service.reader) as connection:
-            rows = summed_labels(connection, worker.project.id, first, last)
-        for row in rows:
-            row["at"], row["right"] = row.pop("hour") * HOUR, row.pop("correct")
-        return rows
-
-    return readable_times({"rows": await asyncio.to_thread(find)})
+    rows = await access.read(lambda c: summed_labels(c, worker.project.id, first, last))
+    for row in rows:
+        row["at"], row["right"] = row.pop("hour") * HOUR, row.pop("correct")
+    return readable_times({"rows": rows})
 
 
 @router.get(
@@ -108,7 +95,7 @@ async def get_label_stats(
 )
 async def get_activity(
     worker: Entered,
-    request: Request,
+    access: AppAccess,
     after: After = 0,
     limit: Limit = 100,
     kind: Annotated[str, Query(max_length=100)] = "",
@@ -118,15 +105,9 @@ async def get_activity(
     `kind` is the beginning of the kinds asked for, such as `model.` or `settings`. Send `next` as `after` for the next
     page; it is null on the last one.
     """
-    access = access_of(request)
-
-    def find() -> dict[str, Any]:
-        with reading(access.service.reader) as connection:
-            rows, more = activity_after(connection, worker.project.id, after, limit, kind)
-        shown = [{name: value for name, value in row._asdict().items() if name != "part"} for row in rows]
-        return {"activity": shown, "next": rows[-1].seq if more else None}
-
-    return readable_times(await asyncio.to_thread(find))
+    rows, more = await access.read(lambda c: activity_after(c, worker.project.id, after, limit, kind))
+    shown = [{name: value for name, value in row._asdict().items() if name != "part"} for row in rows]
+    return readable_times({"activity": shown, "next": rows[-1].seq if more else None})
 
 
 @router.get(
@@ -134,16 +115,15 @@ async def get_activity(
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {"example": _STREAM}}}},
 )
-async def get_events(slug: str, worker: Entered, identity: Entrant, request: Request) -> StreamingResponse:
+async def get_events(worker: Entered, identity: Entrant, access: AppAccess, request: Request) -> StreamingResponse:
     """Return a stream of server-sent events: question, closed, final, waiting, sample, act, state.
 
     The `id` of an event is the number of its record. A stream with the header `Last-Event-ID` begins behind that
     record; where more than 1000 were missed, it begins with the event `reset`. A comment comes every 15 seconds.
     """
-    access = access_of(request)
 
     async def check() -> None:
-        access.enter_again(request, slug)
+        access.enter_again(request)
 
     return await streams_of(request).response(request, worker, identity.person_id, check)
 
@@ -154,11 +134,9 @@ async def get_events(slug: str, worker: Entered, identity: Entrant, request: Req
     responses={200: {"content": {"application/x-ndjson": {"example": '{"seq":1,"kind":"project.created","v":1}\n'}}}},
 )
 async def get_log(
-    slug: str,
     worker: Entered,
-    identity: Entrant,
-    request: Request,
-    *,
+    sender: Actor,
+    access: AppAccess,
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=100_000)] = 1000,
 ) -> StreamingResponse:
@@ -167,19 +145,10 @@ async def get_log(
     Hashes and chain values are in hexadecimal digits; the chain value of a record is the SHA-256 over that of the one
     before and the record.
     """
-    access = access_of(request)
-    await asyncio.to_thread(_audit, access.service, request, identity.person_id, f"{slug} {after} {limit}")
+    subject = f"{worker.project.slug} {after} {limit}"
+    await access.write(lambda c: audit_act(c, "log read", subject, sender))
     rows = log_rows(access.service.reader, worker.project.id, after, limit)
     return StreamingResponse(json_lines(rows), media_type="application/x-ndjson")
-
-
-def _audit(service: Service, request: Request, person_id: int, subject: str) -> None:
-    address = request.client.host if request.client else None
-    with service.writer.transaction() as connection:
-        write_audit(
-            connection, now_us(), "log read", subject, actor_id=person_id, address=address,
-            request_id=request.state.request_id,
-        )  # fmt: skip
 
 
 def _span(since: datetime | None, until: datetime | None, usual: int = DAY) -> tuple[int, int]:
@@ -221,7 +190,7 @@ _KINDS: dict[str, Any] = {kind: {} for kind in (_LINES, "text/csv", _BYTES)}
 
 
 @exports_router.get("/export/{name}", response_model=None, responses={200: {"content": _KINDS}})
-async def get_export(slug: str, worker: Entered, identity: Entrant, name: str, request: Request) -> Response:
+async def get_export(worker: Entered, sender: Actor, access: AppAccess, name: str) -> Response:
     """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson, model or classifier.safetensors.
 
     The audit table has who has fetched which file. model.safetensors holds all that answers:
@@ -229,20 +198,11 @@ async def get_export(slug: str, worker: Entered, identity: Entrant, name: str, r
     the next sample, bit for bit. classifier.safetensors, for `EvolvingFuzzyClassifier.load`, lacks what the service
     adds: the correction by the errors of the last answers.
     """
-    access = access_of(request)
     if name not in _FILES and name not in _MODELS:
         known = ", ".join((*_FILES, *_MODELS))
         raise ProblemError(404, "not-found", f"there is no file {name!r}; the files are {known}")
-
-    def audit() -> None:
-        address = request.client.host if request.client else None
-        with access.service.writer.transaction() as connection:
-            write_audit(
-                connection, now_us(), "export", slug, actor_id=identity.person_id, address=address,
-                request_id=request.state.request_id, file=name,
-            )  # fmt: skip
-
-    await asyncio.to_thread(audit)
+    slug = worker.project.slug
+    await access.write(lambda c: audit_act(c, "export", slug, sender, file=name))
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
     if write := _MODELS.get(name):
         worker.view.forget()  # the file is that of now, not of a copy that may be a second old

@@ -8,11 +8,12 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 
-from sqlalchemy.exc import OperationalError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from evolabel.errors import EvolabelError
 from evolabel.server.http import problems
+from evolabel.server.http.access import address_of
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.log.times import now_us
 from evolabel.server.people.audit import write_audit_or_log
@@ -28,9 +29,6 @@ _MODEL_PATH = {
     "POST": re.compile(r"/p/[a-z0-9-]{1,40}/model"),
 }
 _QUIET = ("/livez", "/readyz", "/metrics")
-
-Refusal = tuple[int, str, str, dict[str, str]]
-"""Status, type, detail and headers of a problem document."""
 
 logger = logging.getLogger("evolabel.server.requests")
 
@@ -83,7 +81,7 @@ class Guard:
             self._log(request, status, time.perf_counter() - begin)
 
     async def _answer(self, request: Request, receive: Receive, send: Send) -> None:
-        """Read the body of `request`, unless it is refused, and pass it on.
+        """Read the body of `request`, unless its head or its token is refused, and pass it on.
 
         A model file is read by its route, after the sender was checked.
         """
@@ -91,16 +89,17 @@ class Guard:
             await self._app(request.scope, receive, send)
             return
         most = _MOST_FORM if _is_form(request) else self._most_body
-        refusal = _refusal(request, most) or _without_token(request)
-        body = None if refusal is not None else await _read_body(receive, most)
-        if body is not None and b"%00" in body and _is_form(request):
-            detail = "a field has a character that cannot be stored; leave it out"
-            refusal, body = (422, "invalid", detail, {}), None
-        if body is not None:
+        try:
+            _check_head(request, most)
+            if request.url.path.startswith("/api/"):
+                request.app.state.access.identity(request)
+            body = await _read_body(receive, most)
+            if b"%00" in body and _is_form(request):
+                raise ProblemError(422, "invalid", "a field has a character that cannot be stored; leave it out")
+        except EvolabelError as error:
+            await problems.document_of(request, error)(request.scope, receive, send)
+        else:
             await self._app(request.scope, _replaying(body, receive), send)
-            return
-        code, type, detail, headers = refusal or _too_large(most)
-        await problems.document(request, code, type, detail, headers=headers)(request.scope, receive, send)
 
     def _log(self, request: Request, status: int, seconds: float) -> None:
         """Count `request`, and write one line about it; its route, not its address, which may hold a secret."""
@@ -157,50 +156,38 @@ def _is_form(request: Request) -> bool:
     return kind == "application/x-www-form-urlencoded" and not request.url.path.startswith("/api/")
 
 
-def _refusal(request: Request, most: int) -> Refusal | None:
-    """Return the problem with the address or headers of `request`, whose body may have `most` bytes, or None."""
+def _check_head(request: Request, most: int) -> None:
+    """Raise ProblemError for an address or headers of `request` that are refused; its body may have `most` bytes."""
     if "\0" in request.url.path or "%00" in request.url.query:
-        return 404, "not-found", "the address has a character that no name has; check it", {}
+        raise ProblemError(404, "not-found", "the address has a character that no name has; check it")
     if sum(len(name) + len(value) for name, value in request.scope["headers"]) > MOST_HEADERS:
-        return 431, "headers-too-large", f"the headers may have {MOST_HEADERS} bytes; send fewer or shorter ones", {}
+        detail = f"the headers may have {MOST_HEADERS} bytes; send fewer or shorter ones"
+        raise ProblemError(431, "headers-too-large", detail)
     length = request.headers.get("content-length", "0")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
-        return _too_large(most)
+        raise _too_large(most)
     has_body = length != "0" or "transfer-encoding" in request.headers
     if has_body and kind != "application/json" and not _is_form(request):
-        return 415, "not-json", "the body must be JSON; send the header Content-Type: application/json", {}
-    return None
+        detail = "the body must be JSON; send the header Content-Type: application/json"
+        raise ProblemError(415, "not-json", detail)
 
 
-def _without_token(request: Request) -> Refusal | None:
-    """Return the problem with the token of a `request` to the API, whose body is not read then; or None."""
-    if not request.url.path.startswith("/api/"):
-        return None
-    try:
-        request.app.state.access.identity(request)
-    except ProblemError as error:
-        return error.status, error.type, str(error), error.headers
-    except OperationalError:
-        return *problems.NO_DATABASE, {"Retry-After": "1"}
-    return None
+def _too_large(most: int) -> ProblemError:
+    return ProblemError(413, "too-large", f"the body may have {most} bytes; send less at once")
 
 
-def _too_large(most: int) -> Refusal:
-    return 413, "too-large", f"the body may have {most} bytes; send less at once", {}
-
-
-async def _read_body(receive: Receive, most: int) -> bytes | None:
-    """Return the body that `receive` brings, or None if it grows beyond `most` bytes or the sender goes away."""
+async def _read_body(receive: Receive, most: int) -> bytes:
+    """Return the body that `receive` brings; ProblemError if it grows beyond `most` bytes or the sender goes away."""
     parts, size = list[bytes](), 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return None
+            raise _too_large(most)
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:
-            return None
+            raise _too_large(most)
         if not message.get("more_body"):
             return b"".join(parts)
 
@@ -250,16 +237,8 @@ async def audit_request(service: Service, request: Request, route: str, status: 
     is_page, is_trial = route.startswith(_PAGE), "dry_run" in request.query_params
     if action is None or is_trial or status >= 400 or status == 202 or (is_page and status == 200):
         return
-    actor = _actor(request)
+    identity = getattr(request.state, "identity", None)
     subject = "/".join(str(value) for value in request.path_params.values())
     write = functools.partial(write_audit_or_log, service.writer, now_us(), action, subject)
-    address = request.client.host if request.client else None
-    await asyncio.to_thread(write, actor_id=actor, address=address, request_id=request.state.request_id)
-
-
-def _actor(request: Request) -> int | None:
-    """Return the person who has sent `request`, by token or session."""
-    identity, visitor = (getattr(request.state, name, None) for name in ("identity", "visitor"))
-    if identity is not None:
-        return int(identity.person_id)
-    return None if visitor is None else int(visitor.person.id)
+    facts = {"actor_id": identity and identity.person_id, "address": address_of(request)}
+    await asyncio.to_thread(write, **facts, request_id=request.state.request_id)

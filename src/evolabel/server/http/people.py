@@ -1,26 +1,13 @@
 """Routes of operators for members, tokens and invitations, of administrators for people, and preferences."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from sqlalchemy import Connection
 
-from evolabel.server.http.access import (
-    Access,
-    Actor,
-    Entered,
-    Entrant,
-    access_of,
-    carry_out,
-    origin_of,
-    read,
-    sender_of,
-)
+from evolabel.server.http.access import Actor, AppAccess, Entered, Entrant, Sent, carry_out, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, PreferencesIn, TokenIn, UserIn
-from evolabel.server.log.times import DAY, readable_times
+from evolabel.server.log.times import DAY, now_us, readable_times
 from evolabel.server.people import membership
 from evolabel.server.people.audit import read_audit
 from evolabel.server.people.invites import VALID
@@ -38,16 +25,15 @@ TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 
 
 @router.get("/members")
-async def get_members(worker: Entered, identity: Entrant, request: Request) -> dict[str, Any]:
+async def get_members(worker: Entered, access: AppAccess) -> dict[str, Any]:
     """Return the members of the project: name, role, weight, what they answered in 7 days, agreement with others.
 
     `compared` are the answers to labels that another person has answered, too, one for each such person, and `agreed`
     those that are the same; `agreement` is their share. Questions that wait because people differ are counted.
     """
-    access = access_of(request)
-    project, since = worker.project.id, sender_of(request, identity).at - COUNTED_TIME
-    rows, agreed, answers = await _reading(
-        access, lambda c: (list_members(c, project), agreements(c, project), answers_since(c, project, since))
+    project, since = worker.project.id, now_us() - COUNTED_TIME
+    rows, agreed, answers = await access.read(
+        lambda c: (list_members(c, project), agreements(c, project), answers_since(c, project, since))
     )
     weights = await read(worker, lambda batch: weights_of(batch, [row.name for row in rows]))
     none = Agreement(), AnswerCounts()
@@ -72,81 +58,74 @@ def _member(row: MemberRow, agreement: Agreement, counts: AnswerCounts) -> dict[
 
 
 @router.post("/members", status_code=201)
-async def post_member(worker: Entered, sender: Actor, body: MemberIn, request: Request) -> dict[str, Any]:
+async def post_member(worker: Entered, sender: Actor, body: MemberIn, access: AppAccess) -> dict[str, Any]:
     """Give a person who has an account a role in the project."""
-    access = access_of(request)
-    await access.write(lambda c: membership.admit(c, worker.project.id, body.person, body.role, sender))
+    await access.change_people(lambda c: membership.admit(c, worker.project.id, body.person, body.role, sender))
     return {"name": body.person.lower(), "role": body.role}
 
 
 @router.patch("/members/{person}")
 async def patch_member(
-    worker: Entered, identity: Entrant, person: str, body: MemberChangeIn, request: Request
+    worker: Entered, sender: Actor, origin: Sent, person: str, body: MemberChangeIn, *, access: AppAccess
 ) -> dict[str, Any]:
     """Change the role of a member, or the weight of the member's answers; null: by agreement with others again."""
-    access = access_of(request)
     if not body.model_fields_set:
         raise ProblemError(422, "invalid", "nothing is to be changed; send role, weight or both")
     if "role" in body.model_fields_set and body.role is None:
         raise ProblemError(422, "invalid", "role is null; send one, or delete the member")
-    sender, origin, role = sender_of(request, identity), await origin_of(request, identity), body.role
-    project = worker.project.id
+    role, project = body.role, worker.project.id
     if role is not None:
         membership.check_role_name(role)
-    row = await _reading(access, lambda c: membership.member_called(c, project, person))
+    row = await access.read(lambda c: membership.member_called(c, project, person))
     weight = await read(worker, lambda batch: weights_of(batch, [row.name])[row.name])
     if "weight" in body.model_fields_set:
         weight = await carry_out(
-            worker, lambda batch: weigh_annotator(batch, row.person_id, row.name, body.weight, origin), 1, origin
+            worker, lambda batch: weigh_annotator(batch, row.person_id, row.name, body.weight, origin), origin
         )
     if role is not None:
-        await access.write(lambda c: membership.change_role(c, project, person, role, sender))
+        await access.change_people(lambda c: membership.change_role(c, project, person, role, sender))
     return {"name": row.name, "role": role or row.role, **weight}
 
 
 @router.delete("/members/{person}", status_code=204)
-async def delete_member(worker: Entered, sender: Actor, person: str, request: Request) -> None:
+async def delete_member(worker: Entered, sender: Actor, person: str, access: AppAccess) -> None:
     """End a membership: the person's tokens and invitations of this project end, and the person's sessions."""
-    access = access_of(request)
-    await access.write(lambda c: membership.remove_member(c, worker.project.id, person, sender))
+    await access.change_people(lambda c: membership.remove_member(c, worker.project.id, person, sender))
 
 
 @router.get("/tokens")
-async def get_tokens(worker: Entered, request: Request) -> dict[str, Any]:
+async def get_tokens(worker: Entered, access: AppAccess) -> dict[str, Any]:
     """Return the tokens of the project that were not revoked: whose, what for, their end and last use."""
-    access = access_of(request)
-    return readable_times({"tokens": await _reading(access, lambda c: list_tokens(c, worker.project.id))})
+    return readable_times({"tokens": await access.read(lambda c: list_tokens(c, worker.project.id))})
 
 
 @router.post("/tokens", status_code=201)
-async def post_token(worker: Entered, sender: Actor, body: TokenIn, request: Request) -> dict[str, Any]:
+async def post_token(worker: Entered, sender: Actor, body: TokenIn, access: AppAccess) -> dict[str, Any]:
     """Make a token for a person and a role in this project; it is shown once, and ends after 90 days or at `until`."""
-    access = access_of(request)
     new = NewToken(body.person, body.role, body.name, end_of_token(body.until, sender.at), body.per_minute)
-    token = await access.write(lambda c: membership.add_token(c, worker.project.id, new, sender))
+    token = await access.change_people(lambda c: membership.add_token(c, worker.project.id, new, sender))
     return readable_times({"token": token, "person": new.person.lower(), "role": new.role, "expires": new.expires})
 
 
 @router.delete("/tokens/{token}", status_code=204)
-async def delete_token(worker: Entered, sender: Actor, token: TokenNumber, request: Request) -> None:
+async def delete_token(worker: Entered, sender: Actor, token: TokenNumber, access: AppAccess) -> None:
     """Revoke a token; it is refused at once."""
-    access = access_of(request)
-    await access.write(lambda c: membership.revoke_token(c, worker.project.id, token, sender))
+    await access.change_people(lambda c: membership.revoke_token(c, worker.project.id, token, sender))
 
 
 @router.get("/invites")
-async def get_invites(worker: Entered, identity: Entrant, request: Request) -> dict[str, Any]:
+async def get_invites(worker: Entered, access: AppAccess) -> dict[str, Any]:
     """Return the invitations to the project that can be used."""
-    access = access_of(request)
-    at = sender_of(request, identity).at
-    return readable_times({"invites": await _reading(access, lambda c: list_invites(c, worker.project.id, at))})
+    at = now_us()
+    return readable_times({"invites": await access.read(lambda c: list_invites(c, worker.project.id, at))})
 
 
 @router.post("/invites", status_code=201)
-async def post_invite(worker: Entered, sender: Actor, body: InviteIn, request: Request) -> dict[str, Any]:
+async def post_invite(
+    worker: Entered, sender: Actor, body: InviteIn, access: AppAccess, request: Request
+) -> dict[str, Any]:
     """Make a one-time link by which a new person chooses a password and gets a role; it is shown once."""
-    access = access_of(request)
-    code = await access.write(
+    code = await access.change_people(
         lambda c: membership.invite_member(c, worker.project.id, body.person, body.role, sender)
     )  # fmt: skip
     return readable_times(
@@ -155,10 +134,9 @@ async def post_invite(worker: Entered, sender: Actor, body: InviteIn, request: R
 
 
 @router.delete("/invites/{invite}", status_code=204)
-async def delete_invite(worker: Entered, sender: Actor, invite: str, request: Request) -> None:
+async def delete_invite(worker: Entered, sender: Actor, invite: str, access: AppAccess) -> None:
     """Cancel an invitation."""
-    access = access_of(request)
-    await access.write(lambda c: membership.cancel_invite(c, worker.project.id, invite, sender))
+    await access.change_people(lambda c: membership.cancel_invite(c, worker.project.id, invite, sender))
 
 
 def link_of(request: Request, code: str) -> str:
@@ -166,81 +144,51 @@ def link_of(request: Request, code: str) -> str:
     return f"{str(request.base_url).rstrip('/')}/invite/{code}"
 
 
-async def _reading(access: Access, query: Callable[[Connection], Any]) -> Any:
-    """Return what `query` reads from the database of `access`."""
-
-    def find() -> Any:
-        with access.service.reader.connect() as connection:
-            return query(connection)
-
-    return await asyncio.to_thread(find)
-
-
 users_router = APIRouter(prefix="/api/v1", tags=["people"])
 _DEFAULT_PREFERENCES = {"theme": "system", "keys": True, "language": "en"}
 
 
 @users_router.get("/users")
-async def get_users(request: Request) -> dict[str, Any]:
+async def get_users(access: AppAccess) -> dict[str, Any]:
     """Return all people of the server."""
-    access = access_of(request)
-
-    def find() -> list[dict[str, Any]]:
-        with access.service.reader.connect() as connection:
-            return [row._asdict() for row in list_accounts(connection)]
-
-    return readable_times({"users": await asyncio.to_thread(find)})
+    people = await access.read(list_accounts)
+    return readable_times({"users": [row._asdict() for row in people]})
 
 
 @users_router.post("/users", status_code=201)
-async def post_user(sender: Actor, body: UserIn, request: Request) -> dict[str, Any]:
+async def post_user(sender: Actor, body: UserIn, access: AppAccess, request: Request) -> dict[str, Any]:
     """Make a one-time link with which a person chooses a password; a new person is added, a disabled one enabled."""
-    access = access_of(request)
-    code = await access.write(lambda c: membership.invite_user(c, body.name, sender, admin=body.admin))
+    code = await access.change_people(lambda c: membership.invite_user(c, body.name, sender, admin=body.admin))
     facts = {"name": body.name.lower(), "admin": body.admin, "link": link_of(request, code)}
     return readable_times({**facts, "until": sender.at + VALID})
 
 
 @users_router.delete("/users/{person}", status_code=204)
-async def delete_user(sender: Actor, person: str, request: Request) -> None:
+async def delete_user(sender: Actor, person: str, access: AppAccess) -> None:
     """Disable a person: sessions and tokens end at once; the person's answers stay."""
-    access = access_of(request)
-    await access.write(lambda c: membership.disable_user(c, person, sender))
+    await access.change_people(lambda c: membership.disable_user(c, person, sender))
 
 
 @users_router.get("/audit")
 async def get_audit(
-    request: Request,
+    access: AppAccess,
     after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
     """Return who did what, from the entry behind `after` on, oldest first; `next` is the `after` of the next page."""
-    access = access_of(request)
-
-    def find() -> list[dict[str, Any]]:
-        with access.service.reader.connect() as connection:
-            return read_audit(connection, after, limit)
-
-    entries = await asyncio.to_thread(find)
+    entries = await access.read(lambda c: read_audit(c, after, limit))
     return readable_times({"entries": entries, "next": entries[-1]["id"] if len(entries) == limit else None})
 
 
 @users_router.get("/me/preferences")
-async def get_preferences(identity: Entrant, request: Request) -> dict[str, Any]:
+async def get_preferences(identity: Entrant, access: AppAccess) -> dict[str, Any]:
     """Return the preferences of the person whose token it is."""
-    access = access_of(request)
-
-    def find() -> dict[str, Any]:
-        with access.service.reader.connect() as connection:
-            return preferences_of(connection, identity.person_id)
-
-    return {**_DEFAULT_PREFERENCES, **await asyncio.to_thread(find)}
+    return {**_DEFAULT_PREFERENCES, **await access.read(lambda c: preferences_of(c, identity.person_id))}
 
 
 @users_router.put("/me/preferences")
-async def put_preferences(identity: Entrant, body: PreferencesIn, request: Request) -> dict[str, Any]:
+async def put_preferences(identity: Entrant, body: PreferencesIn, access: AppAccess) -> dict[str, Any]:
     """Store the preferences of the person whose token it is: theme, single keys, language."""
-    access = access_of(request)
     chosen = body.model_dump()
     await access.write(lambda c: set_preferences(c, identity.person_id, chosen))
     return chosen

@@ -6,7 +6,6 @@ from typing import Any, cast
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StateError
@@ -41,10 +40,6 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
 """Errors of every route in the OpenAPI document."""
 
 
-NO_DATABASE = 503, "busy", "the database cannot be reached; send the request again"
-"""Status, type and detail of a problem: nothing can be read at the moment."""
-
-
 class ProblemError(EvolabelError):
     """An error that a route raises, with the status and the type of its document."""
 
@@ -60,7 +55,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(EvolabelError, _evolabel_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(OperationalError, _no_database)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -75,7 +69,8 @@ def document(
     page = getattr(request.app.state, "problem_page", None) if "app" in request.scope else None
     if "app" in request.scope:
         request.app.state.access.service.metrics.rejected.labels(type).inc()
-    if page is not None and not request.url.path.startswith("/api/") and _is_for_browser(request):
+    is_for_browser = "text/html" in request.headers.get("accept", "")
+    if page is not None and not request.url.path.startswith("/api/") and is_for_browser:
         return cast(Response, page(request, status, type, detail, headers))
     content: dict[str, Any] = {
         "type": f"/problems/{type}",
@@ -89,17 +84,19 @@ def document(
     return JSONResponse(content, status, headers, media_type=_MEDIA)
 
 
-def _is_for_browser(request: Request) -> bool:
-    return "text/html" in request.headers.get("accept", "")
-
-
 async def _evolabel_error(request: Request, error: Exception) -> Response:
+    return document_of(request, error)
+
+
+def document_of(request: Request, error: Exception) -> Response:
+    """Return the problem document of `request` for an `error` of the service."""
     if isinstance(error, ProblemError):
         return document(request, error.status, error.type, str(error), headers=error.headers)
     if isinstance(error, PlacedError):
         faults = [{"pointer": error.pointer, "detail": str(error)}]
         return document(request, 422, "invalid", str(error), errors=faults)
     if isinstance(error, StoreError):
+        logger.error("%s", error)
         return document(request, 503, *store_problem(error), headers={"Retry-After": "1"})
     status, type = _kind(error)
     wait = error.seconds if isinstance(error, SlowDownError) else 1.0 if status == 503 else 0.0
@@ -155,11 +152,6 @@ async def _http_error(request: Request, error: Exception) -> Response:
     types = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "not-json"}
     detail = str(getattr(error, "detail", error))
     return document(request, status, types.get(status, "refused"), detail, headers=getattr(error, "headers", None))
-
-
-async def _no_database(request: Request, error: Exception) -> Response:
-    logger.error("the database cannot be read: %s", error)
-    return document(request, *NO_DATABASE)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

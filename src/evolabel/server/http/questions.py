@@ -3,9 +3,9 @@
 import asyncio
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Response
 
-from evolabel.server.http.access import Entered, Entrant, Sent, access_of, carry_out, read
+from evolabel.server.http.access import Access, AppAccess, Entered, Entrant, Sent, carry_out, read
 from evolabel.server.http.schemas import MOST_NUMBER, AnswerIn, DraftIn, NextIn, RefusalIn
 from evolabel.server.log.times import now_us, readable_times
 from evolabel.server.people.people import names_of
@@ -27,6 +27,8 @@ _RETRY = {"Retry-After": "5"}
 async def get_questions(
     worker: Entered,
     identity: Entrant,
+    access: AppAccess,
+    *,
     status: Status | None = None,
     after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -46,21 +48,13 @@ async def get_questions(
                 ),
             )
         )
-
-    def find() -> Facts:
-        with worker.reading() as connection:
-            rows = closed_questions(connection, worker.project.id, status, identity.person_id, after=after, limit=limit)
-        return {"questions": rows, "next": rows[-1]["number"] if len(rows) == limit else None}
-
-    return readable_times(await asyncio.to_thread(find))
+    project, person = worker.project.id, identity.person_id
+    rows = await access.read(lambda c: closed_questions(c, project, status, person, after=after, limit=limit))
+    return readable_times({"questions": rows, "next": rows[-1]["number"] if len(rows) == limit else None})
 
 
 @router.post("/next", response_model=None, responses={204: {"description": "None waits"}})
-async def post_next(
-    worker: Entered,
-    identity: Entrant,
-    body: NextIn,
-) -> dict[str, Any] | Response:
+async def post_next(worker: Entered, identity: Entrant, body: NextIn) -> dict[str, Any] | Response:
     """Return the freshest question that no other person looks at, with its sample and a lease; 204 if none waits."""
     skipped, person = set(body.skip), identity.person_id
     found = await read(worker, lambda batch: reading.next_question(batch, worker.leases, person, skipped))
@@ -68,22 +62,14 @@ async def post_next(
 
 
 @router.put("/{number}/lease")
-async def put_lease(
-    worker: Entered,
-    identity: Entrant,
-    number: Number,
-) -> dict[str, Any]:
+async def put_lease(worker: Entered, identity: Entrant, number: Number) -> dict[str, Any]:
     """Keep a question from being offered to others for another while."""
     person = identity.person_id
     return readable_times(await read(worker, lambda batch: reading.renew_lease(batch, worker.leases, number, person)))
 
 
 @router.delete("/{number}/lease", status_code=204)
-async def delete_lease(
-    worker: Entered,
-    identity: Entrant,
-    number: Number,
-) -> None:
+async def delete_lease(worker: Entered, identity: Entrant, number: Number) -> None:
     """Offer a question to others again."""
     await read(worker, lambda batch: worker.leases.give_back(number, identity.person_id))
 
@@ -98,7 +84,7 @@ async def write_answer(
     """
     extra = {"took_ms": body.took_ms, "note": body.note}
     result = await carry_out(
-        worker, lambda batch: operations.give_answer(batch, number, dict(body.answers), origin, **extra), 1, origin
+        worker, lambda batch: operations.give_answer(batch, number, dict(body.answers), origin, **extra), origin
     )
     return _receipt(result, response)
 
@@ -108,28 +94,24 @@ async def put_refusal(
     worker: Entered, origin: Sent, number: Number, body: RefusalIn, response: Response
 ) -> dict[str, Any]:
     """Say that no person can answer this question from these data."""
-    result = await carry_out(worker, lambda batch: operations.refuse(batch, number, body.reason, origin), 1, origin)
+    result = await carry_out(worker, lambda batch: operations.refuse(batch, number, body.reason, origin), origin)
     return _receipt(result, response)
 
 
 @router.put("/{number}/draft", status_code=204)
-async def put_draft(worker: Entered, identity: Entrant, number: Number, body: DraftIn, request: Request) -> None:
+async def put_draft(worker: Entered, identity: Entrant, number: Number, body: DraftIn, access: AppAccess) -> None:
     """Keep what the sender has chosen so far for an open question; it counts as no answer."""
-    await keep_draft(request, worker, number, identity.person_id, dict(body.answers))
+    await keep_draft(access, worker, number, identity.person_id, dict(body.answers))
 
 
 @router.delete("/{number}/answer", status_code=204)
 async def delete_answer(worker: Entered, origin: Sent, number: Number) -> None:
     """Take an answer back, until it is final."""
-    await carry_out(worker, lambda batch: operations.withdraw(batch, number, origin), 1, origin)
+    await carry_out(worker, lambda batch: operations.withdraw(batch, number, origin), origin)
 
 
 @router.get("/{number}/effect", response_model=None, responses={204: {"description": "Not known"}})
-async def get_effect(
-    worker: Entered,
-    identity: Entrant,
-    number: Number,
-) -> dict[str, Any] | Response:
+async def get_effect(worker: Entered, identity: Entrant, number: Number) -> dict[str, Any] | Response:
     """Return how many of the last predictions the answer changed; 204 while that is not known.
 
     While the own answer is held, `final` is false, and there are no numbers by label.
@@ -139,16 +121,11 @@ async def get_effect(
     return Response(status_code=204) if found is None else found
 
 
-async def keep_draft(request: Request, worker: Worker, number: int, person: int, answers: Facts) -> None:
-    """Keep the `answers` that a `person` has chosen so far for question `number` of `worker`, from a `request`."""
+async def keep_draft(access: Access, worker: Worker, number: int, person: int, answers: Facts) -> None:
+    """Keep with `access` the `answers` that a `person` has chosen so far for question `number` of `worker`."""
     given = await read(worker, lambda batch: reading.checked_draft(batch, number, answers))
-    service = access_of(request).service
-
-    def write() -> None:
-        with service.writer.transaction() as connection:
-            store_draft(connection, worker.project.id, number, person, answers=given, at=now_us())
-
-    await asyncio.to_thread(write)
+    project, at = worker.project.id, now_us()
+    await access.write(lambda c: store_draft(c, project, number, person, answers=given, at=at))
 
 
 def _receipt(result: dict[str, Any], response: Response) -> Facts:
@@ -164,7 +141,7 @@ answers_router = APIRouter(prefix="/api/v1/projects/{slug}/answers", tags=["answ
 async def get_answers(
     worker: Entered,
     identity: Entrant,
-    request: Request,
+    access: AppAccess,
     *,
     person: Annotated[str | None, Query(max_length=200)] = None,
     after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
@@ -175,21 +152,15 @@ async def get_answers(
     Once an answer is final, `model` has what the model had predicted for its labels. `next` is the record to give as
     `after` for the next page; null at the end.
     """
-    access = access_of(request)
-
-    def rows() -> tuple[int, list[GivenResponse]]:
-        with access.service.reader.connect() as connection:
-            whose = identity.person_id
-            if person is not None:
-                known = {name: number for number, name in names_of(connection).items()}
-                whose = known.get(person, 0)
-            if whose != identity.person_id:
-                check_role(identity, worker.project.id, ("operator",))
-                if not whose:
-                    raise UnknownError(f"there is no person {person!r}; check the name")
-            return whose, responses_by(connection, worker.project.id, whose, limit, after=after)
-
-    whose, found = await asyncio.to_thread(rows)
+    project, whose = worker.project.id, identity.person_id
+    if person is not None:
+        names = await access.read(names_of)
+        whose = next((number for number, name in names.items() if name == person), 0)
+    if whose != identity.person_id:
+        check_role(identity, project, ("operator",))
+        if not whose:
+            raise UnknownError(f"there is no person {person!r}; check the name")
+    found = await access.read(lambda c: responses_by(c, project, whose, limit, after=after))
     final = await final_numbers(worker, found, whose, identity)
     shown = [readable_times(answer_facts(response, final)) for response in found]
     return {"answers": shown, "next": found[-1].seq if len(found) == limit else None}

@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Query, Response
 
-from evolabel.server.http.access import Entered, Entrant, access_of, carry_out, keyed_origin_of, read, sender_of
+from evolabel.server.http.access import Access, Actor, AppAccess, Entered, KeyedSent, carry_out, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
 from evolabel.server.log.times import readable_times
-from evolabel.server.people.policies import Identity
+from evolabel.server.people.membership import Sender
 from evolabel.server.project import rule_edits
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.copies import StateCopy
@@ -46,80 +47,84 @@ async def get_rule(worker: Entered, rule: RuleNumber, response: Response) -> Fac
 
 
 @router.get("/rules/{rule}/life")
-async def get_life(
-    worker: Entered,
-    rule: RuleNumber,
-) -> Facts:
+async def get_life(worker: Entered, rule: RuleNumber) -> Facts:
     """Return what happened to a rule, oldest first, also to one that is gone."""
     return {"events": await from_copy(worker, lambda copy: life_of(copy.state, rule))}
 
 
+@dataclass
+class RuleActs:
+    """Acts on the rules of `worker` by `origin`; with `dry_run` they are only tried."""
+
+    worker: Entered
+    origin: KeyedSent
+    dry_run: DryRun = False
+
+    async def act(self, kind: str, payload: Facts, last: int | None = None) -> Facts:
+        """Return what an act of this `kind` and `payload` did, or would change; `last` as in `act_on_rule`."""
+        if self.dry_run:
+            return await try_rule_act(self.worker, kind, payload)
+        return readable_times(await act_on_rule(self.worker, kind, payload, self.origin, last))
+
+
+Acts = Annotated[RuleActs, Depends()]
+"""Parameter of a route: carries out its act, or tries it."""
+
+
 @router.post("/rules", status_code=201, responses={200: {"description": "What would change"}})
-async def post_rule(slug: str, body: RuleIn, request: Request, response: Response, *, dry_run: DryRun = False) -> Facts:
+async def post_rule(body: RuleIn, acts: Acts, response: Response) -> Facts:
     """Add a rule from its form, text or JSON."""
-    response.status_code = 200 if dry_run else 201
-    return await _act(slug, request, "rule.added", {"form": body.form}, only_try=dry_run)
+    response.status_code = 200 if acts.dry_run else 201
+    return await acts.act("rule.added", {"form": body.form})
 
 
 @router.put("/rules/{rule}")
 async def put_rule(
-    slug: str,
-    rule: RuleNumber,
-    body: RuleIn,
-    request: Request,
-    *,
-    dry_run: DryRun = False,
-    if_match: Annotated[str | None, Header(max_length=40)] = None,
+    rule: RuleNumber, body: RuleIn, acts: Acts, if_match: Annotated[str | None, Header(max_length=40)] = None
 ) -> Facts:
     """Rewrite a rule from a form. If-Match is the ETag of the rules as they were read; 412 if they were changed."""
-    last = None if dry_run else _last_act(if_match)
-    return await _act(slug, request, "rule.edited", {"rule": rule, "form": body.form}, only_try=dry_run, last=last)
+    last = None if acts.dry_run else _last_act(if_match)
+    return await acts.act("rule.edited", {"rule": rule, "form": body.form}, last)
 
 
 @router.post("/rules/merge")
-async def post_merge(slug: str, body: MergeIn, request: Request, *, dry_run: DryRun = False) -> Facts:
+async def post_merge(body: MergeIn, acts: Acts) -> Facts:
     """Merge two learned rules."""
-    return await _act(slug, request, "rule.merged", {"one": body.one, "other": body.other}, only_try=dry_run)
+    return await acts.act("rule.merged", {"one": body.one, "other": body.other})
 
 
 @router.post("/rules/{rule}/lock")
-async def post_lock(slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False) -> Facts:
+async def post_lock(rule: RuleNumber, body: EmptyIn, acts: Acts) -> Facts:
     """Lock a rule: learning does not change it any more."""
-    return await _act(slug, request, "rule.locked", {"rule": rule}, only_try=dry_run)
+    return await acts.act("rule.locked", {"rule": rule})
 
 
 @router.post("/rules/{rule}/unlock")
-async def post_unlock(
-    slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
-) -> Facts:
+async def post_unlock(rule: RuleNumber, body: EmptyIn, acts: Acts) -> Facts:
     """Unlock a rule: it learns again."""
-    return await _act(slug, request, "rule.unlocked", {"rule": rule}, only_try=dry_run)
+    return await acts.act("rule.unlocked", {"rule": rule})
 
 
 @router.post("/rules/{rule}/rename")
-async def post_rename(
-    slug: str, rule: RuleNumber, body: RuleNameIn, request: Request, *, dry_run: DryRun = False
-) -> Facts:
+async def post_rename(rule: RuleNumber, body: RuleNameIn, acts: Acts) -> Facts:
     """Give a rule a name; an empty one removes it."""
-    return await _act(slug, request, "rule.renamed", {"rule": rule, "name": body.name}, only_try=dry_run)
+    return await acts.act("rule.renamed", {"rule": rule, "name": body.name})
 
 
 @router.post("/rules/{rule}/delete")
-async def post_delete(
-    slug: str, rule: RuleNumber, body: EmptyIn, request: Request, *, dry_run: DryRun = False
-) -> Facts:
+async def post_delete(rule: RuleNumber, body: EmptyIn, acts: Acts) -> Facts:
     """Remove a rule."""
-    return await _act(slug, request, "rule.deleted", {"rule": rule}, only_try=dry_run)
+    return await acts.act("rule.deleted", {"rule": rule})
 
 
 @router.post("/acts/{seq}/undo")
 async def post_undo_act(
     worker: Entered,
-    identity: Entrant,
+    sender: Actor,
     seq: RuleNumber,
     body: EmptyIn,
     *,
-    request: Request,
+    access: AppAccess,
     response: Response,
     dry_run: DryRun = False,
 ) -> Facts:
@@ -129,21 +134,20 @@ async def post_undo_act(
     """
     if dry_run:
         return await asyncio.to_thread(undo_cost, worker, seq)
-    done = await begin_undo(request, worker, identity, seq)
+    done = await begin_undo(access, worker, sender, seq)
     response.status_code = 202 if "records" in done else 200
     return readable_times(done)
 
 
-async def begin_undo(request: Request, worker: Worker, identity: Identity, seq: int) -> Facts:
-    """Undo act `seq` of `worker` for `identity` who has sent `request`, and return the record of that.
+async def begin_undo(access: Access, worker: Worker, sender: Sender, seq: int) -> Facts:
+    """Undo act `seq` of `worker` for `sender`, and return the record of that.
 
-    If it needs a replay, that is begun in a thread, and the records and seconds that it takes are returned.
+    If it needs a replay, that is begun in a thread of the service of `access`; records and seconds are returned.
     """
-    cost, origin = await asyncio.to_thread(undo_cost, worker, seq), Origin(identity.person_id)
+    cost, origin = await asyncio.to_thread(undo_cost, worker, seq), Origin(sender.person_id)
     if cost["way"] == "inverse":
         return await asyncio.to_thread(undo_act, worker, seq, origin)
-    sender = sender_of(request, identity)
-    access_of(request).service.begin_change(worker, "undo", lambda: undo_act(worker, seq, origin), sender, act=seq)
+    access.service.begin_change(worker, "undo", lambda: undo_act(worker, seq, origin), sender, act=seq)
     return cost
 
 
@@ -169,18 +173,8 @@ async def act_on_rule(worker: Worker, kind: str, payload: Facts, origin: Origin,
     `last` is the act after which the rules were read.
     """
     await carry_out(worker, lambda batch: rule_edits.prepare_act(batch, kind, payload, origin))
-    done = await carry_out(worker, lambda batch: rule_edits.act(batch, kind, payload, origin, last), 1, origin)
+    done = await carry_out(worker, lambda batch: rule_edits.act(batch, kind, payload, origin, last), origin)
     return dict(done)
-
-
-async def _act(
-    slug: str, request: Request, kind: str, payload: Facts, *, only_try: bool, last: int | None = None
-) -> Facts:
-    worker, identity = request.state.worker, request.state.identity
-    if only_try:
-        return await try_rule_act(worker, kind, payload)
-    origin = await keyed_origin_of(request, identity)
-    return readable_times(await act_on_rule(worker, kind, payload, origin, last))
 
 
 async def _tag(worker: Worker, response: Response) -> None:

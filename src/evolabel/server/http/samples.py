@@ -7,15 +7,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.routing import APIRoute
 from pydantic_core import from_json
-from sqlalchemy import Engine
 
 from evolabel.errors import DataError
 from evolabel.server.http.access import (
+    Access,
+    AppAccess,
     Entered,
     Entrant,
     KeyedSent,
     Sent,
-    access_of,
     carry_out,
     check_row_count,
     read,
@@ -75,7 +75,7 @@ async def post_samples(
     check_row_count(request, len(body.samples))
     samples = [{"x": s.x, **{name: fact for name, fact in vars(s).items() if fact is not None}} for s in body.samples]
     result = await carry_out(
-        worker, lambda batch: operations.send_samples(batch, samples, origin), len(samples), origin
+        worker, lambda batch: operations.send_samples(batch, samples, origin), origin, len(samples)
     )
     if result.pop("replayed"):
         response.headers["Idempotent-Replayed"] = "true"
@@ -89,14 +89,14 @@ async def post_predictions(worker: Entered, body: PredictionsIn, request: Reques
     """Return the prediction for each sample; nothing is counted or stored."""
     check_row_count(request, len(body.samples))
     samples = [{"x": sample.x} for sample in body.samples]
-    return dict(await carry_out(worker, lambda batch: operations.predict_samples(batch, samples), len(samples)))
+    return dict(await carry_out(worker, lambda batch: operations.predict_samples(batch, samples), rows=len(samples)))
 
 
 @router.put("/samples/{sample}/labels")
 async def put_labels(worker: Entered, origin: Sent, sample: str, body: LabelsIn, response: Response) -> dict[str, Any]:
     """Learn labels of a sample that became known later; `sample` is its number, or `id:` and its id."""
     result = await carry_out(
-        worker, lambda batch: operations.late_labels(batch, number_of(batch, sample), dict(body.y), origin), 1, origin
+        worker, lambda batch: operations.late_labels(batch, number_of(batch, sample), dict(body.y), origin), origin
     )
     if result.pop("replayed", False):
         response.headers["Idempotent-Replayed"] = "true"
@@ -109,14 +109,10 @@ async def put_correction(worker: Entered, origin: Sent, sample: str, body: Corre
 
     They train nothing now. `sample` is its number, or `id:` and its id.
     """
-    return dict(
-        await carry_out(
-            worker,
-            lambda batch: operations.correct_sample(batch, number_of(batch, sample), body.answers, origin),
-            1,
-            origin,
-        )
+    done = await carry_out(
+        worker, lambda batch: operations.correct_sample(batch, number_of(batch, sample), body.answers, origin), origin
     )
+    return dict(done)
 
 
 def number_of(batch: RecordBatch, sample: str) -> int:
@@ -139,7 +135,7 @@ _MOST_NUMBERS = 1000
 async def get_samples(
     worker: Entered,
     identity: Entrant,
-    request: Request,
+    access: AppAccess,
     *,
     after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -150,14 +146,9 @@ async def get_samples(
 
     `next` is the number to give as `after` for the next page; null at the end.
     """
-    access = access_of(request)
     chosen = SampleFilter(after, _numbers(numbers), asked)
-
-    def rows() -> list[Any]:
-        with access.service.reader.connect() as connection:
-            return list_samples(connection, worker.project.id, chosen, limit)
-
-    found = await asyncio.to_thread(rows)  # before what is hidden is read: a question that comes later is not in it
+    # before what is hidden is read: a question that comes later is not in it
+    found = await access.read(lambda c: list_samples(c, worker.project.id, chosen, limit))
     shown = await read(
         worker,
         lambda batch: [
@@ -169,15 +160,14 @@ async def get_samples(
 
 
 @reading_router.get("/{sample}")
-async def get_sample(worker: Entered, identity: Entrant, sample: str, request: Request) -> Facts:
+async def get_sample(worker: Entered, identity: Entrant, sample: str, access: AppAccess) -> Facts:
     """Return a sample with its prediction and what people said; what is hidden yet is left out, and `hidden` is true.
 
     `sample` is its number, or `id:` and its id.
     """
-    access = access_of(request)
     shown = await sample_for(worker, identity, sample)
     if identity.admin or identity.role != "producer":
-        shown["responses"] = await shown_responses(access.service.reader, worker, identity, shown)
+        shown["responses"] = await shown_responses(access, worker, identity, shown)
     return readable_times(shown)
 
 
@@ -206,14 +196,9 @@ async def sample_for(worker: Worker, identity: Identity, sample: str) -> Facts:
     return found
 
 
-async def shown_responses(reader: Engine, worker: Worker, identity: Identity, shown: Facts) -> list[Facts]:
-    """Return what people said to the sample `shown`, read by `reader`; only the own response where it is hidden."""
-
-    def rows() -> list[Any]:
-        with reader.connect() as connection:
-            return responses_to(connection, worker.project.id, shown["number"])
-
-    given = await asyncio.to_thread(rows)
+async def shown_responses(access: Access, worker: Worker, identity: Identity, shown: Facts) -> list[Facts]:
+    """Return what people said to the sample `shown`, read by `access`; only the own response where it is hidden."""
+    given = await access.read(lambda c: responses_to(c, worker.project.id, shown["number"]))
     return [response.facts() for response in given if not shown["hidden"] or response.person_id == identity.person_id]
 
 

@@ -10,20 +10,21 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from sqlalchemy import Connection
 
-from evolabel.server.http.access import carry_out, origin_of, read
+from evolabel.server.http.access import Entered, Sent, access_of, carry_out, read
 from evolabel.server.http.questions import keep_draft
 from evolabel.server.log.times import SECOND, now_us
 from evolabel.server.pages.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
 from evolabel.server.pages.render import render, render_page
 from evolabel.server.pages.texts import counted, text
-from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.project import operations, reading
 from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.follower import check_can_write
 from evolabel.server.project.leases import read_draft
 from evolabel.server.project.operations import ConflictError
-from evolabel.server.project.sample_rows import OwnResponse, answers_before, cells_before, last_own_responses
+from evolabel.server.project.sample_rows import answers_before, cells_before, last_own_responses
 from evolabel.server.project.settings import Label
 from evolabel.server.project.worker import Worker
 
@@ -64,7 +65,7 @@ async def get_last(worker: Entered, visitor: Entrant, request: Request) -> Respo
 
 
 @router.post("/questions/{number}/answer")
-async def post_answer(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
+async def post_answer(worker: Entered, visitor: Entrant, origin: Sent, number: int, request: Request) -> Response:
     """Send, skip, or refuse, by the button that was used."""
     form = await checked_form(request, visitor)
     act, skipped = str(form.get("act", "send")), _numbers(str(form.get("skipped", "")))
@@ -73,10 +74,9 @@ async def post_answer(worker: Entered, visitor: Entrant, number: int, request: R
         return await _go(
             request, worker, visitor, ShownQuestion(skipped=(*skipped, number)[-_MOST_SKIPPED:], notice="skipped")
         )
-    origin = await origin_of(request, visitor.identity(worker.project.id))
     if act == "refuse":
         reason = str(form.get("reason", ""))[:500] or None
-        result = await carry_out(worker, lambda batch: operations.refuse(batch, number, reason, origin), 1, origin)
+        result = await carry_out(worker, lambda batch: operations.refuse(batch, number, reason, origin), origin)
         return await _go(
             request, worker, visitor, ShownQuestion(skipped=skipped, notice="late" if result["late"] else "refused")
         )
@@ -93,19 +93,18 @@ async def post_answer(worker: Entered, visitor: Entrant, number: int, request: R
     given |= dict.fromkeys(missing)
     took = _took(str(form.get("shown", "")))
     result = await carry_out(
-        worker, lambda batch: operations.give_answer(batch, number, given, origin, took_ms=took), 1, origin
+        worker, lambda batch: operations.give_answer(batch, number, given, origin, took_ms=took), origin
     )
     notice = "late" if result["late"] else "refused" if result["status"] == "refused" else "sent"
     return await _go(request, worker, visitor, ShownQuestion(skipped=skipped, notice=notice))
 
 
 @router.post("/questions/{number}/undo")
-async def post_undo(worker: Entered, visitor: Entrant, number: int, request: Request) -> Response:
+async def post_undo(worker: Entered, visitor: Entrant, origin: Sent, number: int, request: Request) -> Response:
     """Take the answer back, and show its question with what was chosen."""
     await checked_form(request, visitor)
-    origin = await origin_of(request, visitor.identity(worker.project.id))
     try:
-        await carry_out(worker, lambda batch: operations.withdraw(batch, number, origin), 1, origin)
+        await carry_out(worker, lambda batch: operations.withdraw(batch, number, origin), origin)
     except ConflictError:
         return await _go(request, worker, visitor, ShownQuestion(notice="final"))
     return await _go(request, worker, visitor, ShownQuestion(number, notice="taken_back"))
@@ -126,7 +125,7 @@ async def post_draft(worker: Entered, visitor: Entrant, number: int, request: Re
     labels = await read(worker, lambda batch: batch.state.label_names)
     chosen = {name: str(form.get(f"y{place}", "")) for place, name in enumerate(labels)}
     answers = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
-    await keep_draft(request, worker, number, visitor.person.id, answers)
+    await keep_draft(access_of(request), worker, number, visitor.person.id, answers)
     return Response(status_code=204)
 
 
@@ -170,7 +169,7 @@ async def _show(request: Request, worker: Worker, visitor: Visitor, look: ShownQ
         "announcement": _announcement(look, question, found["waiting"]),
     }
     if question is not None:
-        chosen = look.chosen if look.chosen is not None else await _chosen_before(worker, visitor, question)
+        chosen = look.chosen if look.chosen is not None else await _chosen_before(request, worker, visitor, question)
         facts |= {
             "rows": await _sample_rows(request, worker, found),
             "asked": _label_rows(found["labels"], question["question"], chosen, asked=True),
@@ -188,38 +187,33 @@ async def _sample_rows(request: Request, worker: Worker, found: dict[str, Any]) 
     """Return the rows of the sample of the question that was `found`."""
     question, project = found["question"], worker.project.id
 
-    def values() -> list[FeatureRow]:
-        with visitors_of(request).service.reader.connect() as connection:
-            recent = cells_before(connection, project, question["number"], RECENT)
-            source = question.get("source")
-            own = cells_before(connection, project, question["number"], CURVE, source) if source else recent[-CURVE:]
+    def values(connection: Connection) -> list[FeatureRow]:
+        recent = cells_before(connection, project, question["number"], RECENT)
+        source = question.get("source")
+        own = cells_before(connection, project, question["number"], CURVE, source) if source else recent[-CURVE:]
         return feature_rows(found["features"], question["x"], recent, own)
 
-    return await asyncio.to_thread(values)
+    return await access_of(request).read(values)
 
 
-async def _chosen_before(worker: Worker, visitor: Visitor, question: dict[str, Any]) -> dict[str, str]:
+async def _chosen_before(
+    request: Request, worker: Worker, visitor: Visitor, question: dict[str, Any]
+) -> dict[str, str]:
     """Return what the visitor has chosen and not sent, or had chosen before it was taken back, by label."""
     key = worker.project.id, question["number"], visitor.person.id
 
-    def find() -> dict[str, int | None]:
-        with worker.reading() as connection:
-            answers, at = answers_before(connection, *key)
-            draft = read_draft(connection, *key)
+    def find(connection: Connection) -> dict[str, int | None]:
+        answers, at = answers_before(connection, *key)
+        draft = read_draft(connection, *key)
         return draft[0] if draft is not None and draft[1] > at else answers
 
-    return {name: _CODES[value] for name, value in (await asyncio.to_thread(find)).items()}
+    return {name: _CODES[value] for name, value in (await access_of(request).read(find)).items()}
 
 
 async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most: int) -> list[dict[str, Any]]:
     """Return the last answers of `visitor`, at most `most`; predictions only where it may be seen."""
-    person = visitor.person.id
-
-    def find() -> list[OwnResponse]:
-        with visitors_of(request).service.reader.connect() as connection:
-            return last_own_responses(connection, worker.project.id, person, most)
-
-    own = await asyncio.to_thread(find)
+    project, person = worker.project.id, visitor.person.id
+    own = await access_of(request).read(lambda c: last_own_responses(c, project, person, most))
     effects = await asyncio.to_thread(worker.effects.find, [response.number for response in own])
     order, held, seen = await read(
         worker,

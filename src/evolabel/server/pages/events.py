@@ -1,6 +1,5 @@
 """The page of events; what happened in words: a title, a second line and an icon for each act, by its kind."""
 
-import asyncio
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -10,13 +9,12 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
 from evolabel.core.events import OF_POSITIVES
-from evolabel.server.http.access import read
+from evolabel.server.http.access import Entered, access_of, read
 from evolabel.server.log.activity import ActivityItem, people_in, read_activity
 from evolabel.server.log.times import local_time, now_us
-from evolabel.server.log.writer import reading
 from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Entered, Entrant, visitors_of
+from evolabel.server.pages.visitors import Entrant
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.statistics import DayOfAnswers, answers_by_day
 
@@ -162,16 +160,14 @@ async def get_events_page(
     before: Annotated[int, Query(ge=1)] = 2**62,
 ) -> Response:
     """Show what happened before record `before`, of a `kind` and by a `person`, newest first."""
-    visitors = visitors_of(request)
     kind = kind if kind in _KINDS else "all"
     waiting = await read(worker, lambda batch: waiting_for(batch, visitor.person.id))
 
-    def find() -> dict[str, Any]:
-        with reading(visitors.service.reader) as connection:
-            found = _found(connection, worker.project.id, kind, person, min(before, 2**62))
-            return {**found, "people": people_in(connection, worker.project.id)}
+    def find(connection: Connection) -> dict[str, Any]:
+        found = _found(connection, worker.project.id, kind, person, min(before, 2**62))
+        return {**found, "people": people_in(connection, worker.project.id)}
 
-    shown = await asyncio.to_thread(find)
+    shown = await access_of(request).read(find)
     return render_page(
         request, "events.html", visitor=visitor, worker=worker, waiting=waiting, kind=kind, kinds=list(_KINDS),
         person=person, **shown,

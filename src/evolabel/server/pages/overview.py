@@ -12,16 +12,17 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
-from evolabel.server.http.access import carry_out, origin_of, read
+from evolabel.server.http.access import Entered, Sent, access_of, carry_out, read
 from evolabel.server.log.activity import ActivityItem, read_activity
 from evolabel.server.log.disk import free_bytes, last_backup
 from evolabel.server.log.times import DAY, HOUR, MINUTE, now_us
+from evolabel.server.log.writer import reading
 from evolabel.server.pages.charts import BarChart, bar_chart, place, step_of, ticks
 from evolabel.server.pages.events import by_day, day_of, describe, describe_all, describe_answers
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project import health, operations
-from evolabel.server.project.batch import RecordBatch
+from evolabel.server.project.batch import Origin, RecordBatch
 from evolabel.server.project.health import MOST_SAMPLES, Check, RecentDays, Unseen
 from evolabel.server.project.questions import needs_another
 from evolabel.server.project.reading import show_project, waiting_for
@@ -117,11 +118,10 @@ _READERS = ("annotator", "expert", "operator")
 @projects_router.get("/")
 async def get_project_list(request: Request) -> Response:
     """Show the projects of the person."""
-    visitors = visitors_of(request)
-    visitor = await visitors.visitor(request)
-    workers = [w for w in visitors.service.readable().values() if visitor.role_in(w.project.id) in _READERS]
+    service, visitor = access_of(request).service, await visitors_of(request).visitor(request)
+    workers = [w for w in service.readable().values() if visitor.role_in(w.project.id) in _READERS]
     rows = [await _row(worker, visitor) for worker in workers]
-    is_copy = not visitors.service.is_writer
+    is_copy = not service.is_writer
     return render_page(request, "projects.html", visitor=visitor, rows=rows, is_copy=is_copy)
 
 
@@ -149,7 +149,6 @@ _PARTS = ("answered", "refused", "expired", "given_up", "waiting")
 @router.get("")
 async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> Response:
     """Show counts, charts and the state of the project."""
-    visitors = visitors_of(request)
 
     def count(batch: RecordBatch) -> dict[str, Any]:
         waiting = batch.state.open.values()
@@ -167,27 +166,26 @@ async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> R
 
     found = await read(worker, count)
     recent_days = request.app.state.recent_days.setdefault(worker.project.id, RecentDays(worker.project.id, day_of))
-    facts = await asyncio.to_thread(_facts, visitors.service, worker, found, recent_days)
+    facts = await asyncio.to_thread(_facts, access_of(request).service, worker, found, recent_days)
     address = str(request.base_url).rstrip("/")
     return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
 
 
 @router.post("/pause")
-async def post_pause_form(worker: Entered, visitor: Entrant, request: Request) -> Response:
+async def post_pause_form(worker: Entered, visitor: Entrant, origin: Sent, request: Request) -> Response:
     """Ask nothing until the project is resumed."""
-    return await _set_paused(worker, visitor, request, paused=True)
+    return await _set_paused(worker, visitor, origin, request, paused=True)
 
 
 @router.post("/resume")
-async def post_resume_form(worker: Entered, visitor: Entrant, request: Request) -> Response:
+async def post_resume_form(worker: Entered, visitor: Entrant, origin: Sent, request: Request) -> Response:
     """Ask questions again."""
-    return await _set_paused(worker, visitor, request, paused=False)
+    return await _set_paused(worker, visitor, origin, request, paused=False)
 
 
-async def _set_paused(worker: Worker, visitor: Visitor, request: Request, *, paused: bool) -> Response:
+async def _set_paused(worker: Worker, visitor: Visitor, origin: Origin, request: Request, *, paused: bool) -> Response:
     await checked_form(request, visitor)
-    origin = await origin_of(request, visitor.identity(worker.project.id))
-    await carry_out(worker, lambda batch: operations.set_paused(batch, origin, paused=paused), 1, origin)
+    await carry_out(worker, lambda batch: operations.set_paused(batch, origin, paused=paused), origin)
     return RedirectResponse(f"/p/{worker.project.slug}", 303)
 
 
@@ -195,7 +193,7 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
     """Return what the tables have of the project of `worker`, of which so much was `found`, by its `recent_days`."""
     now, project = now_us(), worker.project.id
     since = (now - SHOWN) // HOUR * HOUR
-    with service.reader.connect() as connection:
+    with reading(service.reader) as connection:
         look = recent_days.look(connection, since, now, features=found["feature_list"], seen=found["samples"])
         counts = count_since(connection, project, look.hours)
         marks = read_activity(connection, project, _MOST_MARKS, kinds=["model.drift", "epoch."])

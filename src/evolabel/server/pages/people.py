@@ -1,37 +1,59 @@
 """The page of people: members with role and weight, invitations, tokens. A link or a token is shown once."""
 
-import asyncio
 import datetime
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
+from sqlalchemy import Connection
 from starlette.datastructures import FormData
 
 from evolabel.errors import ParameterError, StateError
-from evolabel.server.http.access import access_of, carry_out, origin_of, read, sender_of
+from evolabel.server.http.access import Actor, Entered, Sent, access_of, carry_out, read
 from evolabel.server.http.people import COUNTED_TIME, link_of
 from evolabel.server.log.schema import ROLES
 from evolabel.server.log.times import DAY, SECOND, now_us
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.people import membership, people
 from evolabel.server.people.invites import PAGE_ROLES
-from evolabel.server.people.membership import NewToken
+from evolabel.server.people.membership import NewToken, Sender
 from evolabel.server.people.policies import HiddenError
 from evolabel.server.people.tokens import end_of_token
+from evolabel.server.project.batch import Origin
 from evolabel.server.project.operations import weigh_annotator, weights_of
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.statistics import agreements, answers_since
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+T = TypeVar("T")
 _FORM_ERRORS = {ParameterError: 422, StateError: 409, HiddenError: 404}
 
 Shown = dict[str, str]
 """What is shown once: the kind and the text of a secret, and whose it is."""
-Act = Callable[[Request, Worker, Visitor, FormData], Awaitable[Shown | None]]
+
+
+class SentForm(NamedTuple):
+    """A form that `sender` has filled in for the project of `worker`."""
+
+    request: Request
+    worker: Worker
+    sender: Sender
+    origin: Origin
+    fields: FormData
+
+    def text(self, name: str) -> str:
+        """Return the field `name` without blanks around it, empty if it is missing."""
+        return str(self.fields.get(name, "")).strip()
+
+    async def change(self, act: Callable[[Connection, int], T]) -> T:
+        """Return the result of `act` on the people of the project, whose number it gets, in one transaction."""
+        return await access_of(self.request).change_people(lambda c: act(c, self.worker.project.id))
+
+
+Act = Callable[[SentForm], Awaitable[Shown | None]]
 
 
 @router.get("/people")
@@ -41,17 +63,19 @@ async def get_people(worker: Entered, visitor: Entrant, request: Request) -> Res
 
 
 @router.post("/people")
-async def post_people(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
+async def post_people(worker: Entered, visitor: Entrant, sender: Actor, origin: Sent, request: Request) -> Response:
     """Do what the form asks for; show a new link or token on the page itself, because it is not shown again."""
     form = await checked_form(request, visitor)
     act = _ACTS.get(str(form.get("act", "")))
     try:
         if act is None:
             raise ParameterError("the form has no known act; load the page and send it again")
-        shown = await act(request, worker, visitor, form)
+        shown = await act(SentForm(request, worker, sender, origin, form))
     except tuple(_FORM_ERRORS) as error:
         return await _page(request, worker, visitor, wrong=error)
-    return RedirectResponse(f"/p/{slug}/people", 303) if shown is None else await _page(request, worker, visitor, shown)
+    if shown is not None:
+        return await _page(request, worker, visitor, shown)
+    return RedirectResponse(f"/p/{worker.project.slug}/people", 303)
 
 
 async def _page(
@@ -59,7 +83,7 @@ async def _page(
 ) -> Response:
     """Return the page with what is `shown` once, or with what is `wrong`."""
     now = now_us()
-    facts = await asyncio.to_thread(_facts, worker, request, now)
+    facts = await access_of(request).read(lambda c: _facts(c, worker.project.id, now))
     names = [row.name for row in facts["members"]]
     person = visitor.person.id
     weights, waiting = await read(worker, lambda batch: (weights_of(batch, names), waiting_for(batch, person)))
@@ -71,70 +95,63 @@ async def _page(
     )  # fmt: skip
 
 
-def _facts(worker: Worker, request: Request, now: int) -> dict[str, Any]:
-    """Return what the tables have about people of the project of `worker` at time `now`."""
-    project = worker.project.id
-    with visitors_of(request).service.reader.connect() as connection:
-        return {
-            "members": people.list_members(connection, project),
-            "answers": answers_since(connection, project, now - COUNTED_TIME),
-            "agreements": agreements(connection, project),
-            "seen": people.last_seen(connection),
-            "tokens": people.list_tokens(connection, project),
-            "invites": people.list_invites(connection, project, now),
-        }
+def _facts(connection: Connection, project: int, now: int) -> dict[str, Any]:
+    """Return what the tables have about people of a `project` at time `now`."""
+    return {
+        "members": people.list_members(connection, project),
+        "answers": answers_since(connection, project, now - COUNTED_TIME),
+        "agreements": agreements(connection, project),
+        "seen": people.last_seen(connection),
+        "tokens": people.list_tokens(connection, project),
+        "invites": people.list_invites(connection, project, now),
+    }
 
 
-async def _invite(request: Request, worker: Worker, visitor: Visitor, form: FormData) -> Shown:
-    sender = sender_of(request, visitor.identity(worker.project.id))
-    person, role = str(form.get("person", "")).strip(), str(form.get("role", ""))
-    code = await access_of(request).write(
-        lambda c: membership.invite_member(c, worker.project.id, person, role, sender)
-    )  # fmt: skip
-    return {"kind": "link", "whose": person.lower(), "secret": link_of(request, code)}
+async def _invite(form: SentForm) -> Shown:
+    person, role = form.text("person"), form.text("role")
+    code = await form.change(lambda c, project: membership.invite_member(c, project, person, role, form.sender))
+    return {"kind": "link", "whose": person.lower(), "secret": link_of(form.request, code)}
 
 
-async def _add(request: Request, worker: Worker, visitor: Visitor, form: FormData) -> None:
-    sender = sender_of(request, visitor.identity(worker.project.id))
-    person, role = str(form.get("person", "")).strip(), str(form.get("role", ""))
-    await access_of(request).write(lambda c: membership.admit(c, worker.project.id, person, role, sender))
+async def _add(form: SentForm) -> None:
+    person, role = form.text("person"), form.text("role")
+    await form.change(lambda c, project: membership.admit(c, project, person, role, form.sender))
 
 
-async def _change(request: Request, worker: Worker, visitor: Visitor, form: FormData) -> None:
+async def _change(form: SentForm) -> None:
     """Change role and weight of a member; an empty weight is taken from agreements."""
-    identity = visitor.identity(worker.project.id)
-    sender, origin, access = sender_of(request, identity), await origin_of(request, identity), access_of(request)
-    person, role, weight = str(form.get("person", "")), str(form.get("role", "")), _weight(str(form.get("weight", "")))
+    person, role, weight = form.text("person"), form.text("role"), _weight(form.text("weight"))
     membership.check_role_name(role)
-    row = await access.write(lambda c: membership.member_called(c, worker.project.id, person))
-    await carry_out(worker, lambda batch: weigh_annotator(batch, row.person_id, row.name, weight, origin), 1, origin)
-    await access.write(lambda c: membership.change_role(c, worker.project.id, person, role, sender))
+    row = await form.change(lambda c, project: membership.member_called(c, project, person))
+    await carry_out(
+        form.worker,
+        lambda batch: weigh_annotator(batch, row.person_id, row.name, weight, form.origin),
+        form.origin,
+    )
+    await form.change(lambda c, project: membership.change_role(c, project, person, role, form.sender))
 
 
-async def _remove(request: Request, worker: Worker, visitor: Visitor, form: FormData) -> None:
-    sender, person = sender_of(request, visitor.identity(worker.project.id)), str(form.get("person", ""))
-    await access_of(request).write(lambda c: membership.remove_member(c, worker.project.id, person, sender))
+async def _remove(form: SentForm) -> None:
+    await form.change(lambda c, project: membership.remove_member(c, project, form.text("person"), form.sender))
 
 
-async def _token(request: Request, worker: Worker, visitor: Visitor, form: FormData) -> Shown:
-    sender = sender_of(request, visitor.identity(worker.project.id))
-    until, person = str(form.get("until", "")) or None, str(form.get("person", "")).strip()
-    purpose = str(form.get("purpose", "")).strip()[:200] or person
-    new = NewToken(person, str(form.get("role", "")), purpose, end_of_token(until, sender.at))
-    token = await access_of(request).write(lambda c: membership.add_token(c, worker.project.id, new, sender))
-    return {"kind": "token", "whose": new.person.lower(), "secret": token}
+async def _token(form: SentForm) -> Shown:
+    person = form.text("person")
+    purpose, end = form.text("purpose")[:200] or person, end_of_token(form.text("until") or None, form.sender.at)
+    new = NewToken(person, form.text("role"), purpose, end)
+    token = await form.change(lambda c, project: membership.add_token(c, project, new, form.sender))
+    return {"kind": "token", "whose": person.lower(), "secret": token}
 
 
-async def _revoke(request: Request, worker: Worker, visitor: Visitor, form: FormData) -> None:
-    sender, number = sender_of(request, visitor.identity(worker.project.id)), str(form.get("token", ""))
+async def _revoke(form: SentForm) -> None:
+    number = form.text("token")
     if not number.isascii() or not number.isdigit() or len(number) > 15:
         raise HiddenError("there is no such token in this project; load the page again")
-    await access_of(request).write(lambda c: membership.revoke_token(c, worker.project.id, int(number), sender))
+    await form.change(lambda c, project: membership.revoke_token(c, project, int(number), form.sender))
 
 
-async def _withdraw(request: Request, worker: Worker, visitor: Visitor, form: FormData) -> None:
-    sender, key = sender_of(request, visitor.identity(worker.project.id)), str(form.get("invite", ""))
-    await access_of(request).write(lambda c: membership.cancel_invite(c, worker.project.id, key, sender))
+async def _withdraw(form: SentForm) -> None:
+    await form.change(lambda c, project: membership.cancel_invite(c, project, form.text("invite"), form.sender))
 
 
 _ACTS: dict[str, Act] = {

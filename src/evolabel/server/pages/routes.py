@@ -8,22 +8,23 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from evolabel.server.http.access import Entered
 from evolabel.server.http.streams import streams_of
 from evolabel.server.pages import answer, events, me, overview, people, rules, sample_page, settings, sign_in
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Entered, Entrant, Visitors, use_language, visitors_of
+from evolabel.server.pages.visitors import Entrant, Visitors, use_language, visitors_of
 from evolabel.server.project.service import Service
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 
 
 @router.get("/live")
-async def get_live(slug: str, worker: Entered, visitor: Entrant, request: Request) -> StreamingResponse:
+async def get_live(worker: Entered, visitor: Entrant, request: Request) -> StreamingResponse:
     """Return the stream of events of the project; an open stream does not keep the session alive."""
     visitors = visitors_of(request)
 
     async def check() -> None:
-        await visitors.enter(request, slug, used=False)
+        await visitors.enter(request, used=False)
 
     return await streams_of(request).response(request, worker, visitor.person.id, check)
 

@@ -12,14 +12,14 @@ from evolabel._utils.text import first_names
 from evolabel.core.events import EDITS, MERGES, SHIFTS, Event
 from evolabel.errors import EvolabelError
 from evolabel.explain.answer_parts import CLAIMED_FROM, some_names
-from evolabel.server.http.access import origin_of, read
+from evolabel.server.http.access import Actor, Entered, Sent, access_of, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.rules import act_on_rule, begin_undo, from_copy, try_rule_act
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import DAY, now_us
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.texts import text
-from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form, visitors_of
+from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.rule_edits import MovedError, acts_since, last_act_of
 from evolabel.server.project.rule_list import label_parts, rule_list, show_rule
@@ -150,7 +150,6 @@ _LONGEST_FORM = 20_000  # characters
 
 @router.get("/rules")
 async def get_rules_page(
-    slug: str,
     worker: Entered,
     visitor: Entrant,
     request: Request,
@@ -170,7 +169,7 @@ async def get_rules_page(
     page = await from_copy(worker, lambda copy: rule_page(copy.state, q, kind, show))
     acts = await asyncio.to_thread(acts_since, worker, now_us() - _LISTED)
     facts: Facts = {"q": q, "kind": kind, "show": show, "page": page, "acts": acts}
-    facts["runs"] = runs and slug in visitors_of(request).service.changing
+    facts["runs"] = runs and worker.project.slug in access_of(request).service.changing
     facts |= await _waiting(worker, visitor)
     facts["done"] = next((known for known in acts if known["seq"] == act), None)
     return render_page(request, "rules.html", visitor=visitor, worker=worker, **facts)
@@ -190,7 +189,7 @@ async def get_rule_form(
 
 
 @router.post("/rules/edit")
-async def post_rule_form(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
+async def post_rule_form(worker: Entered, visitor: Entrant, origin: Sent, request: Request) -> Response:
     """Preview or save a rule; what is wrong with it is shown beside its text."""
     form = await checked_form(request, visitor)
     rule, last = _number(form, "rule"), _number(form, "last") or 0
@@ -202,19 +201,18 @@ async def post_rule_form(slug: str, worker: Entered, visitor: Entrant, request: 
         if form.get("act") != "save":
             preview = await try_rule_act(worker, kind, payload)
             return await _form_page(request, worker, visitor, preview=preview, **shown)
-        origin = await origin_of(request, visitor.identity(worker.project.id))
         done = await act_on_rule(worker, kind, payload, origin, last)
     except MovedError:
         shown["last"] = await read(worker, last_act_of)
         return await _form_page(request, worker, visitor, error=text("rule_edit.moved"), **shown)
     except EvolabelError as error:
         return await _form_page(request, worker, visitor, error=str(error), **shown)
-    return _to_rule(slug, done["rule"], done["seq"])
+    return _to_rule(worker, done["rule"], done["seq"])
 
 
 @router.post("/rules/{number}/{act}")
 async def post_rule_act(
-    slug: str, worker: Entered, visitor: Entrant, number: Number, act: str, *, request: Request
+    worker: Entered, visitor: Entrant, origin: Sent, number: Number, act: str, *, request: Request
 ) -> Response:
     """Lock, unlock, rename or delete a rule, or merge it with another one."""
     form = await checked_form(request, visitor)
@@ -227,18 +225,19 @@ async def post_rule_act(
         payload = {"one": number, "other": _number(form, "other")}
         if payload["other"] is None:
             raise ProblemError(422, "invalid", "the number of the other rule is missing; write it beside Merge")
-    origin = await origin_of(request, visitor.identity(worker.project.id))
     done = await act_on_rule(worker, _ACTS[act], payload, origin)
-    return _to_rule(slug, done["rule"], done["seq"])
+    return _to_rule(worker, done["rule"], done["seq"])
 
 
 @router.post("/acts/{number}/undo")
-async def post_undo_form(slug: str, worker: Entered, visitor: Entrant, number: Number, request: Request) -> Response:
+async def post_undo_form(
+    worker: Entered, visitor: Entrant, sender: Actor, number: Number, request: Request
+) -> Response:
     """Undo the edit of record `number`."""
     await checked_form(request, visitor)
-    done = await begin_undo(request, worker, visitor.identity(worker.project.id), number)
+    done = await begin_undo(access_of(request), worker, sender, number)
     query = "runs=1" if "records" in done else f"act={done['seq']}"
-    return RedirectResponse(f"/p/{slug}/rules?{query}#live", 303)
+    return RedirectResponse(f"/p/{worker.project.slug}/rules?{query}#live", 303)
 
 
 async def _form_page(
@@ -260,9 +259,9 @@ async def _waiting(worker: Worker, visitor: Visitor) -> Facts:
     return {"waiting": await read(worker, lambda batch: waiting_for(batch, visitor.person.id))}
 
 
-def _to_rule(slug: str, rule: int, act: int) -> Response:
+def _to_rule(worker: Worker, rule: int, act: int) -> Response:
     """Return the way to `rule` on its page, which shows what `act` did."""
-    return RedirectResponse(f"/p/{slug}/rules?show={rule}&act={act}#rule-{rule}", 303)
+    return RedirectResponse(f"/p/{worker.project.slug}/rules?show={rule}&act={act}#rule-{rule}", 303)
 
 
 def _number(form: FormData, name: str) -> int | None:

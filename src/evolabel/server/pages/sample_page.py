@@ -1,11 +1,11 @@
 """The page of one sample: what was said then, the model now in parts, what would turn it, what people said."""
 
-import asyncio
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from sqlalchemy import Connection
 
-from evolabel.server.http.access import read
+from evolabel.server.http.access import Entered, access_of, read
 from evolabel.server.http.samples import default_label, explain_now, sample_for, shown_responses
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import now_us
@@ -13,7 +13,7 @@ from evolabel.server.pages.charts import value_text, waterfall
 from evolabel.server.pages.feature_rows import CURVE, RECENT, feature_rows
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.rules import parts_rows
-from evolabel.server.pages.visitors import Entered, Entrant, visitors_of
+from evolabel.server.pages.visitors import Entrant
 from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.sample_rows import cells_before, closing_of
@@ -43,8 +43,7 @@ async def get_sample_page(
     label: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """Show a sample; before the own answer is final, only its values."""
-    visitors = visitors_of(request)
-    identity, reader = visitor.identity(worker.project.id), visitors.service.reader
+    access, identity = access_of(request), visitor.identity(worker.project.id)
     shown = await sample_for(worker, identity, str(number))
     facts = await read(
         worker,
@@ -56,17 +55,16 @@ async def get_sample_page(
         },
     )
 
-    def values() -> dict[str, Any]:
-        with reader.connect() as connection:
-            recent = cells_before(connection, worker.project.id, number, RECENT)
-            source = shown.get("source")
-            own = cells_before(connection, worker.project.id, number, CURVE, source) if source else recent[-CURVE:]
-            cause, closed_at = closing_of(connection, worker.project.id, number)
+    def values(connection: Connection) -> dict[str, Any]:
+        recent = cells_before(connection, worker.project.id, number, RECENT)
+        source = shown.get("source")
+        own = cells_before(connection, worker.project.id, number, CURVE, source) if source else recent[-CURVE:]
+        cause, closed_at = closing_of(connection, worker.project.id, number)
         rows = feature_rows(facts["features"], shown["x"], recent, own)
         return {"rows": rows, "recent": recent, "cause": cause, "closed_at": closed_at}
 
-    facts |= await asyncio.to_thread(values)
-    facts["responses"] = await shown_responses(reader, worker, identity, shown)
+    facts |= await access.read(values)
+    facts["responses"] = await shown_responses(access, worker, identity, shown)
     if not shown["hidden"]:
         facts |= await _model_now(worker, shown, facts, label)
     state = "open" if shown["question"] and facts["cause"] is None else facts["cause"] or shown.get("held") or "none"

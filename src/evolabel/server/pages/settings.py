@@ -9,13 +9,13 @@ from starlette.datastructures import FormData, UploadFile
 
 from evolabel import __version__
 from evolabel.errors import DataError, EvolabelError, ParameterError
-from evolabel.server.http.access import access_of, carry_out, origin_of, read
+from evolabel.server.http.access import Actor, Entered, Sent, access_of, carry_out, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.projects import begin_rebuild, replace_by_file
 from evolabel.server.log.snapshots import list_snapshots
 from evolabel.server.pages import texts
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Entered, Entrant, Visitor, checked_form
+from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.project import operations
 from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.jobs import Operation
@@ -61,16 +61,15 @@ async def get_settings(worker: Entered, visitor: Entrant, request: Request) -> R
 
 
 @router.post("/settings")
-async def post_settings(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
+async def post_settings(worker: Entered, visitor: Entrant, origin: Sent, request: Request) -> Response:
     """Change what the form holds; a form that cannot be used is shown again, and nothing is changed."""
     form = await checked_form(request, visitor)
-    origin = await origin_of(request, visitor.identity(worker.project.id))
     try:
         operation = _verb(form, await read(worker, lambda batch: batch.state.settings), origin)
-        await carry_out(worker, operation, 1, origin)
+        await carry_out(worker, operation, origin)
     except _ERRORS as error:
         return await _page(request, worker, visitor, wrong=error, form=form)
-    return RedirectResponse(f"/p/{slug}/settings", 303)
+    return RedirectResponse(f"/p/{worker.project.slug}/settings", 303)
 
 
 async def _page(
@@ -89,7 +88,7 @@ async def _page(
         }
 
     found = await read(worker, find)
-    found["model"] = await _model(worker) if visitor.person.admin else None
+    found["model"] = await _model(request, worker) if visitor.person.admin else None
     given = {} if form is None else {name: str(value) for name, value in form.items()}
     found["blind"] = "blind" in given if given.get("act") == "answering" else found["settings"].blind
     groups = {name: _fields(found["settings"], names, given, wrong) for name, names in _GROUPS.items()}
@@ -102,15 +101,11 @@ async def _page(
     return render_page(request, "settings.html", visitor=visitor, worker=worker, status=status, **shown, **found)
 
 
-async def _model(worker: Worker) -> dict[str, Any]:
+async def _model(request: Request, worker: Worker) -> dict[str, Any]:
     """Return what an administrator reads of the model of `worker`: version, number of rules, the last snapshot."""
-
-    def find() -> list[dict[str, Any]]:
-        with worker.reading() as connection:
-            return list_snapshots(connection, worker.project.id)[:1]
-
+    snapshots = await access_of(request).read(lambda c: list_snapshots(c, worker.project.id))
     rules = await read(worker, lambda batch: count_rules(batch.state))
-    return {"version": __version__, "rules": rules, "snapshot": next(iter(await asyncio.to_thread(find)), None)}
+    return {"version": __version__, "rules": rules, "snapshot": next(iter(snapshots), None)}
 
 
 def _fields(
@@ -182,21 +177,22 @@ _REST_OF_FORM = 64 * 1024  # bytes
 
 
 @model_router.post("/model")
-async def post_model_form(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
+async def post_model_form(worker: Entered, visitor: Entrant, sender: Actor, request: Request) -> Response:
     """Replace the classifier by that of the file in the form."""
-    most, length = access_of(request).service.limits.model, request.headers.get("content-length", "")
+    access = access_of(request)
+    most, length = access.service.limits.model, request.headers.get("content-length", "")
     if not length.isascii() or not length.isdigit() or int(length[:20]) > most + _REST_OF_FORM:
         raise ProblemError(413, "too-large", f"a model file may have {most} bytes; send a smaller model")
     form = await checked_form(request, visitor, keep_body=False)
     file = form.get("file")
     if not isinstance(file, UploadFile):
         raise ProblemError(422, "invalid", "the form has no file; choose a model file")
-    await replace_by_file(request, worker, visitor.identity(worker.project.id), await file.read())
-    return RedirectResponse(f"/p/{slug}/settings", 303)
+    await replace_by_file(access, worker, sender, await file.read())
+    return RedirectResponse(f"/p/{worker.project.slug}/settings", 303)
 
 
 @model_router.post("/rebuild")
-async def post_rebuild_form(slug: str, worker: Entered, visitor: Entrant, request: Request) -> Response:
+async def post_rebuild_form(worker: Entered, visitor: Entrant, sender: Actor, request: Request) -> Response:
     """Make the model anew from the whole log; the page of events shows when it is done."""
     form = await checked_form(request, visitor)
     cause = str(form.get("cause", "")).strip()[:2000]
@@ -205,8 +201,8 @@ async def post_rebuild_form(slug: str, worker: Entered, visitor: Entrant, reques
     people, labels = (_parts(str(form.get(name, ""))[:20_000]) for name in ("people", "labels"))
     plan = RebuildPlan(cause, people, labels)
     await asyncio.to_thread(rebuild_cost, worker, plan)  # refuses names that are not known
-    begin_rebuild(request, worker, visitor.identity(worker.project.id), plan)
-    return RedirectResponse(f"/p/{slug}/events?kind=server", 303)
+    begin_rebuild(access_of(request), worker, sender, plan)
+    return RedirectResponse(f"/p/{worker.project.slug}/events?kind=server", 303)
 
 
 def _parts(text: str) -> tuple[str, ...]:

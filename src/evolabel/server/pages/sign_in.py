@@ -5,19 +5,21 @@ import functools
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
+from sqlalchemy import Connection
 
+from evolabel.server.http.access import access_of, address_of, sender_of
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.log.times import now_us
 from evolabel.server.log.writer import NotWriterError
 from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import Visitors, address_of, checked_form, use_language, visitors_of
-from evolabel.server.people.audit import write_audit, write_audit_or_log
+from evolabel.server.pages.visitors import checked_form, use_language, visitors_of
+from evolabel.server.people.audit import write_audit_or_log
+from evolabel.server.people.membership import Sender, audit_act
 from evolabel.server.people.passwords import password_fault
 from evolabel.server.people.people import set_member
 from evolabel.server.people.policies import SlowDownError
 from evolabel.server.people.sessions import (
     InviteRow,
-    PersonRow,
     delete_cookie,
     delete_sessions,
     find_invite,
@@ -28,7 +30,6 @@ from evolabel.server.people.sessions import (
 )
 from evolabel.server.people.tokens import token_digest
 from evolabel.server.project.follower import STANDBY
-from evolabel.server.project.service import Service
 
 router = APIRouter(include_in_schema=False)
 _LONGEST_NAME = 100
@@ -55,48 +56,37 @@ async def post_sign_in(request: Request) -> Response:
     wait = visitors.limits.wait(name, address)
     if wait > 0.0:
         raise SlowDownError(f"too many failures; wait {wait / 60 + 1:.0f} min and try again", wait)
-    person = await asyncio.to_thread(_find, visitors.service, name)
+    person = await access_of(request).read(lambda c: find_person(c, name))
     password = str(form.get("password", ""))
     if not await visitors.passwords.check(password, None if person is None else person.password) or person is None:
         visitors.limits.fail(name, address)
         audit = functools.partial(write_audit_or_log, visitors.service.writer, now_us(), "sign-in-failed", name)
         await asyncio.to_thread(audit, address=address, request_id=request.state.request_id)
         return render_page(request, "sign_in.html", status=401, to=to, name=name, wrong="sign_in.wrong")
-    return await begin_session(request, visitors, person.id, to)
+    return await begin_session(request, person.id, to)
 
 
 @router.post("/sign-out")
 async def post_sign_out(request: Request) -> Response:
     """End the session."""
-    visitors = visitors_of(request)
-    visitor = await visitors.visitor(request)
+    visitor = await visitors_of(request).visitor(request)
     await checked_form(request, visitor)
-
-    def write() -> None:
-        with visitors.service.writer.transaction() as connection:
-            delete_sessions(connection, visitor.person.id, visitor.session.digest)
-
-    await asyncio.to_thread(write)
+    await access_of(request).write(lambda c: delete_sessions(c, visitor.person.id, visitor.session.digest))
     response = RedirectResponse("/sign-in", 303)
     delete_cookie(request, response)
     return response
 
 
-async def begin_session(request: Request, visitors: Visitors, person_id: int, to: str) -> Response:
-    """Return the response to `request` that goes to the page `to` with a new session of person `person_id`.
+async def begin_session(request: Request, person_id: int, to: str) -> Response:
+    """Return the response to `request` that goes to the page `to` with a new session of person `person_id`."""
+    sender = sender_of(request, person_id)
 
-    `visitors` has the service.
-    """
-
-    def write() -> str:
-        at = now_us()
-        with visitors.service.writer.transaction() as connection:
-            audit = functools.partial(write_audit, connection, at, "sign-in", str(person_id), actor_id=person_id)
-            audit(address=address_of(request), request_id=request.state.request_id)
-            return make_session(connection, person_id, at).secret
+    def write(connection: Connection) -> str:
+        audit_act(connection, "sign-in", str(person_id), sender)
+        return make_session(connection, person_id, sender.at).secret
 
     response = RedirectResponse(to, 303)
-    set_cookie(request, response, await asyncio.to_thread(write))
+    set_cookie(request, response, await access_of(request).write(write))
     return response
 
 
@@ -109,11 +99,6 @@ def own_path(to: str) -> str:
     return to if is_own else "/"
 
 
-def _find(service: Service, name: str) -> PersonRow | None:
-    with service.reader.connect() as connection:
-        return find_person(connection, name)
-
-
 invitation_router = APIRouter(include_in_schema=False)
 _GONE = "the link was used or has ended; ask for a new one"
 
@@ -122,7 +107,7 @@ _GONE = "the link was used or has ended; ask for a new one"
 async def get_invitation(code: str, request: Request) -> Response:
     """Show what the link gives, and the form for a password."""
     use_language(request)
-    invite = await _found(visitors_of(request).service, code)
+    invite = await _found(request, code)
     return render_page(request, "invitation.html", invite=invite, now=now_us(), wrong=None)
 
 
@@ -132,42 +117,34 @@ async def post_invitation(code: str, request: Request) -> Response:
     visitors = visitors_of(request)
     use_language(request)
     form = await checked_form(request, None)
-    invite = await _found(visitors.service, code)
+    invite = await _found(request, code)
     password = str(form.get("password", ""))
     fault = password_fault(password, invite.person.name)
     if fault is not None:
         wrong = f"password.{fault}"
         return render_page(request, "invitation.html", status=422, invite=invite, now=now_us(), wrong=wrong)
     stored = await visitors.passwords.hash(password)
-    if not await asyncio.to_thread(_use, visitors.service, invite, stored, request):
+    sender = sender_of(request, invite.person.id)
+    if not await access_of(request).write(lambda c: _use(c, invite, stored, sender)):
         raise ProblemError(404, "not-found", _GONE)
     for worker in list(visitors.service.workers.values()):
         if worker.project.id == invite.project_id:
-            return await begin_session(request, visitors, invite.person.id, f"/p/{worker.project.slug}/answer")
-    return await begin_session(request, visitors, invite.person.id, "/")
+            return await begin_session(request, invite.person.id, f"/p/{worker.project.slug}/answer")
+    return await begin_session(request, invite.person.id, "/")
 
 
-async def _found(service: Service, code: str) -> InviteRow:
-    def find() -> InviteRow | None:
-        with service.reader.connect() as connection:
-            return find_invite(connection, token_digest(code), now_us())
-
-    invite = await asyncio.to_thread(find)
+async def _found(request: Request, code: str) -> InviteRow:
+    invite = await access_of(request).read(lambda c: find_invite(c, token_digest(code), now_us()))
     if invite is None:
         raise ProblemError(404, "not-found", _GONE)
     return invite
 
 
-def _use(service: Service, invite: InviteRow, password: str, request: Request) -> bool:
-    """Use `invite` with the hashed `password` that `request` brought; return False if it was used in between."""
-    at, person = now_us(), invite.person.id
-    with service.writer.transaction() as connection:
-        if not use_invite(connection, invite, password, at):
-            return False
-        if invite.project_id is not None and invite.role is not None:
-            set_member(connection, invite.project_id, person, invite.role)
-        write_audit(
-            connection, at, "invitation-used", str(person), actor_id=person, address=address_of(request),
-            request_id=request.state.request_id, project=invite.project_id,
-        )  # fmt: skip
+def _use(connection: Connection, invite: InviteRow, password: str, sender: Sender) -> bool:
+    """Use `invite` with the hashed `password` that `sender` brought; return False if it was used in between."""
+    if not use_invite(connection, invite, password, sender.at):
+        return False
+    if invite.project_id is not None and invite.role is not None:
+        set_member(connection, invite.project_id, invite.person.id, invite.role)
+    audit_act(connection, "invitation-used", str(invite.person.id), sender, project=invite.project_id)
     return True

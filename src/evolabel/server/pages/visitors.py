@@ -1,16 +1,18 @@
 """Who looks at a page: the session behind a cookie, its role in a project, and forms that are the person's own."""
 
 import asyncio
+from contextlib import suppress
 from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Request
 from starlette.datastructures import FormData
 
+from evolabel.server.http.access import access_of
 from evolabel.server.log.times import now_us
-from evolabel.server.log.writer import NotWriterError, StoreError
+from evolabel.server.log.writer import NotWriterError, StoreError, reading
 from evolabel.server.pages.texts import set_language
 from evolabel.server.people.passwords import PasswordQueue, SignInLimits
-from evolabel.server.people.policies import HiddenError, Identity, UnauthorisedError, check_role, policy_of
+from evolabel.server.people.policies import Identity, UnauthorisedError
 from evolabel.server.people.sessions import (
     SEEN_EVERY,
     PersonRow,
@@ -24,9 +26,7 @@ from evolabel.server.people.sessions import (
     touch_session,
 )
 from evolabel.server.people.tokens import token_digest
-from evolabel.server.project.follower import check_can_write
 from evolabel.server.project.service import Service
-from evolabel.server.project.worker import Worker
 
 
 class Visitor(NamedTuple):
@@ -82,35 +82,22 @@ class Visitors:
         request.state.visitor = found
         return found
 
-    async def enter(self, request: Request, slug: str, *, used: bool = True) -> None:
-        """Check that the role of the sender of `request` in project `slug` suffices for the route, and keep both.
-
-        NotWriterError on the standby, unless the page is asked for by GET. `used` as in `find`.
-        """
+    async def enter(self, request: Request, *, used: bool = True) -> None:
+        """Check that the role of the sender of `request` in its project suffices for the page; `used` as in `find`."""
         visitor = await self.visitor(request, used=used)
-        worker = self.service.find_worker(slug)
-        if worker is None:
-            raise HiddenError("there is no such project; check its name")
-        identity = visitor.identity(worker.project.id)
-        if visitor.role_in(worker.project.id) is not None:
-            request.state.worker = worker
-        check_role(identity, worker.project.id, policy_of(request.method, request.scope["route"].path))
-        worker.check_begun()
-        check_can_write(worker, request.method)
+        project = self.service.find_worker(request.path_params["slug"]).project
+        access_of(request).enter(request, visitor.identity(project.id))
 
     def _read(self, digest: bytes, *, used: bool) -> Visitor | None:
         now = now_us()
-        with self.service.reader.connect() as connection:
+        with reading(self.service.reader) as connection:
             session = find_session(connection, digest)
             if session is None or not is_alive(session, now):
                 return None
             visitor = Visitor(session, roles_of(connection, session.person.id))
         if used and now - session.seen > SEEN_EVERY:
-            try:
-                with self.service.writer.transaction() as writing:
-                    touch_session(writing, digest, now)
-            except (NotWriterError, StoreError):  # the page can be read without it
-                pass
+            with suppress(NotWriterError, StoreError), self.service.writer.transaction() as writing:
+                touch_session(writing, digest, now)  # the page can be read without it
         return visitor
 
 
@@ -133,12 +120,7 @@ async def check_page(request: Request) -> None:
     """
     path = request.scope["route"].path
     if path.startswith("/p/{slug}"):
-        await visitors_of(request).enter(request, request.path_params["slug"], used=path != "/p/{slug}/live")
-
-
-def _entered(request: Request) -> Worker:
-    worker: Worker = request.state.worker
-    return worker
+        await visitors_of(request).enter(request, used=path != "/p/{slug}/live")
 
 
 def _entrant(request: Request) -> Visitor:
@@ -146,8 +128,6 @@ def _entrant(request: Request) -> Visitor:
     return visitor
 
 
-Entered = Annotated[Worker, Depends(_entered)]
-"""Parameter of a route: what serves the project of the page, which `check_page` has let in."""
 Entrant = Annotated[Visitor, Depends(_entrant)]
 """Parameter of a route: who looks at the page."""
 
@@ -165,8 +145,3 @@ async def checked_form(request: Request, visitor: Visitor | None, *, keep_body: 
         given = request.headers.get("x-csrf-token") or str(form.get("csrf", ""))
         check_form_token(given, visitor.session)
     return form
-
-
-def address_of(request: Request) -> str:
-    """Return the address that `request` came from."""
-    return request.client.host if request.client else ""

@@ -168,13 +168,18 @@ def check_role(identity: Identity, project_id: int, allowed: tuple[str, ...]) ->
 
     Annotator, expert and operator include each other in this order; producer and bridge include nothing.
     """
-    if identity.admin:
-        return
-    if identity.project_id != project_id or identity.role is None:
+    if not is_member(identity, project_id):
         raise HiddenError("there is no such project; check its name and your token")
+    if identity.admin or identity.role is None:
+        return
     least = min((_LEVELS[role] for role in allowed if role in _LEVELS), default=len(_LEVELS) + 1)
     if identity.role not in allowed and _LEVELS.get(identity.role, 0) < least:
         raise ForbiddenError(f"the role {identity.role} may not do this; it needs the role {' or '.join(allowed)}")
+
+
+def is_member(identity: Identity, project_id: int) -> bool:
+    """Return whether `identity` has a role in project `project_id`; administrators have one everywhere."""
+    return identity.admin or (identity.project_id == project_id and identity.role is not None)
 
 
 def sees_all(identity: Identity) -> bool:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine
 
 from evolabel.errors import ParameterError
 from evolabel.server.log.times import DAY, SECOND
+from evolabel.server.log.writer import reading
 from evolabel.server.people.people import TokenRow, find_token, insert_token
 
 PREFIX = "ev_"
@@ -93,7 +94,7 @@ class TokenCheck:
         if found is not None and clock - found[0] < _CACHE_SECONDS:
             row = found[1]
             return None if row.expires is not None and row.expires <= now else row
-        with self._reader.connect() as connection:
+        with reading(self._reader) as connection:
             fresh = find_token(connection, key, now)
         with self._turn:
             self._known.pop(key, None)

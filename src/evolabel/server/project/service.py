@@ -22,6 +22,7 @@ from evolabel.server.log.records import NewRecord, Record
 from evolabel.server.log.times import DAY, now_us
 from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, reading
 from evolabel.server.people.membership import Sender, audit_act
+from evolabel.server.people.policies import HiddenError
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.counters import Metrics
 from evolabel.server.project.follower import STANDBY, Follower
@@ -148,20 +149,17 @@ class Service:
             }
         found = dict(self._followers or self.workers)  # one that was the writer before has workers
         if not found:
-            self.check_writer()
+            raise NotWriterError(STANDBY)
         return found
 
-    def find_worker(self, slug: str) -> Worker | None:
-        """Return what serves project `slug`, on the standby a follower; None if there is no such project.
+    def find_worker(self, slug: str) -> Worker:
+        """Return what serves project `slug`, on the standby a follower; HiddenError if there is no such project.
 
         NotWriterError on the standby before it has found any project.
         """
-        return self.readable().get(slug)
-
-    def check_writer(self) -> None:
-        """Raise NotWriterError while another process writes: this one has no projects then."""
-        if not self.is_writer:
-            raise NotWriterError(STANDBY)
+        if (worker := self.readable().get(slug)) is None:
+            raise HiddenError("there is no such project; check its name and your token")
+        return worker
 
     @property
     def is_writer(self) -> bool:
@@ -207,9 +205,7 @@ class Service:
             for project in projects:
                 worker = self.workers.get(project.slug)
                 if worker is None:
-                    self.workers[project.slug] = worker = Worker(
-                        project, self.writer, self.reader, self.limits, metrics=self.metrics
-                    )
+                    self.workers[project.slug] = worker = self._worker(project)
                 elif not worker.refusal:
                     continue
                 worker.refusal = ""
