@@ -306,7 +306,7 @@ def invite(
         Address of the server, as the person reaches it.
     """
     stored = database_url(database)
-    from evolabel.server.people.invites import create_invite
+    from evolabel.server.people.accounts import create_invite
 
     code = create_invite(stored, person, time.time_ns() // 1000, project=project, role=role, admin=admin)
     print_or_write(f"{url.rstrip('/')}/invite/{code}\n", None)

@@ -12,16 +12,18 @@ from evolabel.server.app import create_app
 from evolabel.server.http.guard import MOST_HEADERS
 from evolabel.server.http.protocol import DeadlineProtocol
 from evolabel.server.log.engines import read_url
-from evolabel.server.log.times import now_us
+from evolabel.server.log.times import MINUTE, now_us
 from evolabel.server.ops.config import ServerConfig
 from evolabel.server.ops.demo import Demo
 from evolabel.server.ops.messages import set_up_logging
-from evolabel.server.people.invites import FIRST_VALID, make_invite
+from evolabel.server.people.audit import Sender
+from evolabel.server.people.membership import make_invite
 from evolabel.server.people.people import find_or_insert_person
 from evolabel.server.people.sessions import has_admin
 from evolabel.server.project.service import Service
 
 _STOP_SECONDS = 10
+_FIRST_VALID = 15 * MINUTE  # of the link that the first start prints
 
 logger = logging.getLogger("evolabel.server")
 
@@ -112,5 +114,5 @@ def _print_first_link(service: Service, address: str) -> None:
             sys.stderr.write(f"Sign in at {address}/sign-in\n")
             return
         person = find_or_insert_person(connection, "admin", at)
-        code = make_invite(connection, person, at, admin=True, valid=FIRST_VALID)
+        code = make_invite(connection, person, Sender(None, admin=True, at=at), admin=True, valid=_FIRST_VALID)
     sys.stderr.write(f"Open this link within 15 minutes to become the administrator:\n{address}/invite/{code}\n")

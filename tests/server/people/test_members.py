@@ -11,8 +11,7 @@ from evolabel.server.app import create_app
 from evolabel.server.log.engines import read_url
 from evolabel.server.log.schema import LOG, TOKEN
 from evolabel.server.log.times import DAY
-from evolabel.server.people.accounts import create_token, describe_people, set_disabled
-from evolabel.server.people.invites import create_invite
+from evolabel.server.people.accounts import create_invite, create_token, describe_people, set_disabled
 from evolabel.server.people.tokens import end_of_token
 from evolabel.server.project import operations
 from evolabel.server.project.batch import Origin

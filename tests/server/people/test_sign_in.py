@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from evolabel.errors import ParameterError
 from evolabel.server.log.schema import AUDIT, INVITE, SESSION
 from evolabel.server.people import passwords, sessions
-from evolabel.server.people.invites import create_invite
+from evolabel.server.people.accounts import create_invite
 from evolabel.server.people.passwords import SignInLimits
 from server.signed_in import PASSWORD, add_person, browser, post, refuse_audits, session_of
 
@@ -185,10 +185,10 @@ def test_a_session_ends_after_an_hour_without_use_and_after_twelve_hours(service
     person = add_person(service)
     client = browser(service, person)
     row = session_of(service, client)
-    assert sessions.is_alive(row, row.created + sessions.IDLE - 1)
-    assert not sessions.is_alive(row, row.created + sessions.IDLE)
-    used = row._replace(seen=row.created + 13 * sessions.IDLE)
-    assert not sessions.is_alive(used, row.created + sessions.SESSION_TIME)
+    assert sessions.is_alive(row, row.seen + sessions.IDLE - 1)
+    assert not sessions.is_alive(row, row.seen + sessions.IDLE)
+    used = row._replace(seen=row.seen + 13 * sessions.IDLE)
+    assert not sessions.is_alive(used, row.seen + sessions.SESSION_TIME)
     with service.writer.transaction() as connection:
         connection.execute(update(SESSION).values(seen=row.seen - sessions.IDLE))
     assert client.get("/").status_code == 303

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.log.times import MINUTE, now_us
 from evolabel.server.log.writer import NotWriterError, StoreError, reading
-from evolabel.server.people.membership import Sender
+from evolabel.server.people.audit import Sender
 from evolabel.server.people.people import touch_token
 from evolabel.server.people.policies import ADMIN, Identity, check_admin, check_role, is_member, policy_of, sees_all
 from evolabel.server.people.tokens import RateLimit, TokenCheck
@@ -174,9 +174,9 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def sender_of(request: Request, person_id: int, *, admin: bool = False) -> Sender:
-    """Return person `person_id`, perhaps an administrator (`admin`), as the sender of `request` for the audit table."""
-    return Sender(person_id, admin, address_of(request), request.state.request_id, now_us())
+def sender_of(request: Request, person_id: int | None, *, admin: bool = False) -> Sender:
+    """Return the sender of `request` for the audit table: person `person_id`, perhaps an administrator (`admin`)."""
+    return Sender(person_id, admin, now_us(), address_of(request), request.state.request_id)
 
 
 AppAccess = Annotated[Access, Depends(access_of)]

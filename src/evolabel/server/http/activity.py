@@ -19,7 +19,7 @@ from evolabel.server.http.streams import streams_of
 from evolabel.server.log.activity import activity_after
 from evolabel.server.log.schema import LIMITS
 from evolabel.server.log.times import DAY, HOUR, MINUTE, SECOND, now_us, readable_times
-from evolabel.server.people.membership import audit_act
+from evolabel.server.people.audit import write_audit
 from evolabel.server.project.exports import answered_labels, log_rows, sample_rows
 from evolabel.server.project.reading import show_project
 from evolabel.server.project.statistics import summed, summed_labels
@@ -146,7 +146,7 @@ async def get_log(
     before and the record.
     """
     subject = f"{worker.project.slug} {after} {limit}"
-    await access.write(lambda c: audit_act(c, "log read", subject, sender))
+    await access.write(lambda c: write_audit(c, "log read", subject, sender))
     rows = log_rows(access.service.reader, worker.project.id, after, limit)
     return StreamingResponse(json_lines(rows), media_type="application/x-ndjson")
 
@@ -202,7 +202,7 @@ async def get_export(worker: Entered, sender: Actor, access: AppAccess, name: st
         known = ", ".join((*_FILES, *_MODELS))
         raise ProblemError(404, "not-found", f"there is no file {name!r}; the files are {known}")
     slug = worker.project.slug
-    await access.write(lambda c: audit_act(c, "export", slug, sender, file=name))
+    await access.write(lambda c: write_audit(c, "export", slug, sender, file=name))
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
     if write := _MODELS.get(name):
         worker.view.forget()  # the file is that of now, not of a copy that may be a second old

@@ -1,7 +1,6 @@
 """What every request passes: an id, limits before the body, headers of security, one log line, the audit table."""
 
 import asyncio
-import functools
 import logging
 import re
 import secrets
@@ -13,9 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evolabel.errors import EvolabelError
 from evolabel.server.http import problems
-from evolabel.server.http.access import address_of
+from evolabel.server.http.access import sender_of
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.log.times import now_us
 from evolabel.server.people.audit import write_audit_or_log
 from evolabel.server.project.counters import Metrics
 from evolabel.server.project.service import Service
@@ -239,6 +237,5 @@ async def audit_request(service: Service, request: Request, route: str, status: 
         return
     identity = getattr(request.state, "identity", None)
     subject = "/".join(str(value) for value in request.path_params.values())
-    write = functools.partial(write_audit_or_log, service.writer, now_us(), action, subject)
-    facts = {"actor_id": identity and identity.person_id, "address": address_of(request)}
-    await asyncio.to_thread(write, **facts, request_id=request.state.request_id)
+    sender = sender_of(request, identity and identity.person_id)
+    await asyncio.to_thread(write_audit_or_log, service.writer, action, subject, sender)

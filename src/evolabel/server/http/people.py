@@ -10,9 +10,8 @@ from evolabel.server.http.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, 
 from evolabel.server.log.times import DAY, now_us, readable_times
 from evolabel.server.people import membership
 from evolabel.server.people.audit import read_audit
-from evolabel.server.people.invites import VALID
-from evolabel.server.people.membership import NewToken
-from evolabel.server.people.people import MemberRow, list_accounts, list_invites, list_members, list_tokens
+from evolabel.server.people.membership import VALID, NewToken
+from evolabel.server.people.people import MemberRow, list_invites, list_members, list_people, list_tokens
 from evolabel.server.people.sessions import preferences_of, set_preferences
 from evolabel.server.people.tokens import end_of_token
 from evolabel.server.project.operations import weigh_annotator, weights_of
@@ -151,8 +150,10 @@ _DEFAULT_PREFERENCES = {"theme": "system", "keys": True, "language": "en"}
 @users_router.get("/users")
 async def get_users(access: AppAccess) -> dict[str, Any]:
     """Return all people of the server."""
-    people = await access.read(list_accounts)
-    return readable_times({"users": [row._asdict() for row in people]})
+    people = [row._asdict() for row in await access.read(list_people)]
+    hidden = ("password", "preferences")
+    shown = [{**row, "has_password": row["password"] is not None} for row in people]
+    return readable_times({"users": [{key: row[key] for key in row if key not in hidden} for row in shown]})
 
 
 @users_router.post("/users", status_code=201)

@@ -21,7 +21,7 @@ from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import Body, EmptyIn, HistoryIn, LabelIn, ProjectIn, RebuildIn, SettingsIn
 from evolabel.server.log.snapshots import list_snapshots
 from evolabel.server.log.times import readable_times
-from evolabel.server.people.membership import Sender, audit_act
+from evolabel.server.people.audit import Sender, write_audit
 from evolabel.server.people.policies import is_member
 from evolabel.server.project import operations, reading, training
 from evolabel.server.project.batch import Origin, RecordBatch
@@ -171,7 +171,7 @@ async def replace_by_file(access: Access, worker: Worker, sender: Sender, data: 
     hashed = blob_hash(data)
     origin = Origin(sender.person_id, body_hash=bytes.fromhex(hashed))
     done = await carry_out(worker, lambda batch: training.replace_model(batch, data, origin), origin)
-    await access.write(lambda c: audit_act(c, "model-replaced", worker.project.slug, sender, hash=hashed))
+    await access.write(lambda c: write_audit(c, "model-replaced", worker.project.slug, sender, hash=hashed))
     return dict(done)
 
 

@@ -11,7 +11,7 @@ from evolabel.server.http.access import Access, Actor, AppAccess, Entered, Keyed
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
 from evolabel.server.log.times import readable_times
-from evolabel.server.people.membership import Sender
+from evolabel.server.people.audit import Sender
 from evolabel.server.project import rule_edits
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.copies import StateCopy

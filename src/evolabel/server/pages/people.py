@@ -17,8 +17,8 @@ from evolabel.server.log.times import DAY, SECOND, now_us
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.people import membership, people
-from evolabel.server.people.invites import PAGE_ROLES
-from evolabel.server.people.membership import NewToken, Sender
+from evolabel.server.people.audit import Sender
+from evolabel.server.people.membership import PAGE_ROLES, NewToken
 from evolabel.server.people.policies import HiddenError
 from evolabel.server.people.tokens import end_of_token
 from evolabel.server.project.batch import Origin

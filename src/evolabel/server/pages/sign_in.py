@@ -1,7 +1,6 @@
 """Sign in and sign out; one-time links: opening one shows a form, sending the form uses it."""
 
 import asyncio
-import functools
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -13,17 +12,15 @@ from evolabel.server.log.times import now_us
 from evolabel.server.log.writer import NotWriterError
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import checked_form, use_language, visitors_of
-from evolabel.server.people.audit import write_audit_or_log
-from evolabel.server.people.membership import Sender, audit_act
+from evolabel.server.people.audit import Sender, write_audit, write_audit_or_log
 from evolabel.server.people.passwords import password_fault
-from evolabel.server.people.people import set_member
+from evolabel.server.people.people import find_person, set_member
 from evolabel.server.people.policies import SlowDownError
 from evolabel.server.people.sessions import (
     InviteRow,
     delete_cookie,
     delete_sessions,
     find_invite,
-    find_person,
     make_session,
     set_cookie,
     use_invite,
@@ -57,11 +54,13 @@ async def post_sign_in(request: Request) -> Response:
     if wait > 0.0:
         raise SlowDownError(f"too many failures; wait {wait / 60 + 1:.0f} min and try again", wait)
     person = await access_of(request).read(lambda c: find_person(c, name))
+    if person is not None and person.disabled is not None:
+        person = None
     password = str(form.get("password", ""))
     if not await visitors.passwords.check(password, None if person is None else person.password) or person is None:
         visitors.limits.fail(name, address)
-        audit = functools.partial(write_audit_or_log, visitors.service.writer, now_us(), "sign-in-failed", name)
-        await asyncio.to_thread(audit, address=address, request_id=request.state.request_id)
+        sender = sender_of(request, None)
+        await asyncio.to_thread(write_audit_or_log, visitors.service.writer, "sign-in-failed", name, sender)
         return render_page(request, "sign_in.html", status=401, to=to, name=name, wrong="sign_in.wrong")
     return await begin_session(request, person.id, to)
 
@@ -82,7 +81,7 @@ async def begin_session(request: Request, person_id: int, to: str) -> Response:
     sender = sender_of(request, person_id)
 
     def write(connection: Connection) -> str:
-        audit_act(connection, "sign-in", str(person_id), sender)
+        write_audit(connection, "sign-in", str(person_id), sender)
         return make_session(connection, person_id, sender.at).secret
 
     response = RedirectResponse(to, 303)
@@ -146,5 +145,5 @@ def _use(connection: Connection, invite: InviteRow, password: str, sender: Sende
         return False
     if invite.project_id is not None and invite.role is not None:
         set_member(connection, invite.project_id, invite.person.id, invite.role)
-    audit_act(connection, "invitation-used", str(invite.person.id), sender, project=invite.project_id)
+    write_audit(connection, "invitation-used", str(invite.person.id), sender, project=invite.project_id)
     return True

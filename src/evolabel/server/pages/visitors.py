@@ -12,10 +12,10 @@ from evolabel.server.log.times import now_us
 from evolabel.server.log.writer import NotWriterError, StoreError, reading
 from evolabel.server.pages.texts import set_language
 from evolabel.server.people.passwords import PasswordQueue, SignInLimits
+from evolabel.server.people.people import PersonRow
 from evolabel.server.people.policies import Identity, UnauthorisedError
 from evolabel.server.people.sessions import (
     SEEN_EVERY,
-    PersonRow,
     SessionRow,
     check_form_token,
     check_same_site,

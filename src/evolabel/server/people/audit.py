@@ -1,7 +1,7 @@
 """The audit table: who did what, when, from where. It is only added to."""
 
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select
 
@@ -13,28 +13,30 @@ from evolabel.server.log.writer import LogWriter
 logger = logging.getLogger("evolabel.server")
 
 
-def write_audit(
-    connection: Connection, at: int, action: str, subject: str, *, actor_id: int | None = None,
-    address: str | None = None, request_id: str | None = None, **detail: object,
-) -> None:  # fmt: skip
-    """Add through `connection` that `actor_id` did `action` to `subject` at time `at`.
+class Sender(NamedTuple):
+    """Who has sent a request, when, and from where; None stands for what a command does not have."""
 
-    `address` and `request_id` are of the request; `detail` is stored as JSON.
-    """
-    values = {"at": at, "actor_id": actor_id, "action": action, "subject": subject, "detail": canonical(detail)}
-    connection.execute(insert(AUDIT).values(**values, address=address, request_id=request_id))
+    person_id: int | None
+    admin: bool
+    at: int
+    address: str | None = None
+    request_id: str | None = None
 
 
-def write_audit_or_log(writer: LogWriter, at: int, action: str, subject: str, **facts: Any) -> None:
-    """Add with `writer` that `action` was done to `subject` at time `at`, with `facts` as in `write_audit`.
+def write_audit(connection: Connection, action: str, subject: str, sender: Sender, **detail: object) -> None:
+    """Add through `connection` that `sender` did `action` to `subject`; `detail` is stored as JSON."""
+    values = {"at": sender.at, "actor_id": sender.person_id, "action": action, "subject": subject}
+    origin = {"address": sender.address, "request_id": sender.request_id}
+    connection.execute(insert(AUDIT).values(**values, **origin, detail=canonical(detail)))
 
-    Where that fails, an error in the log names what is missing.
-    """
+
+def write_audit_or_log(writer: LogWriter, action: str, subject: str, sender: Sender) -> None:
+    """Add with `writer` that `sender` did `action` to `subject`; where that fails, an error in the log names it."""
     try:
         with writer.transaction() as connection:
-            write_audit(connection, at, action, subject, **facts)
+            write_audit(connection, action, subject, sender)
     except Exception as error:  # what was done is committed already
-        known = {"request_id": facts.get("request_id"), "actor": facts.get("actor_id")}
+        known = {"request_id": sender.request_id, "actor": sender.person_id}
         trace = not isinstance(error, EvolabelError)
         logger.error("%r of %r is missing in the audit table: %s", action, subject, error, exc_info=trace, extra=known)
 

@@ -3,29 +3,31 @@
 Pages and routes call the same functions. Everything is checked before anything is written.
 """
 
-from typing import Any, NamedTuple
+import secrets
+from typing import NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 
 from evolabel.errors import ParameterError, StateError
-from evolabel.server.log.schema import ROLES
+from evolabel.server.log.schema import INVITE, ROLES
+from evolabel.server.log.times import DAY
 from evolabel.server.people import people
-from evolabel.server.people.audit import write_audit
-from evolabel.server.people.invites import PAGE_ROLES, active_account, check_name, make_invite
-from evolabel.server.people.people import add_member, find_account, find_or_insert_person, list_members, set_member
+from evolabel.server.people.audit import Sender, write_audit
+from evolabel.server.people.people import (
+    PersonRow,
+    add_member,
+    find_or_insert_person,
+    find_person,
+    list_members,
+    set_member,
+)
 from evolabel.server.people.policies import ForbiddenError, HiddenError, included_roles
 from evolabel.server.people.sessions import delete_sessions, roles_of
-from evolabel.server.people.tokens import make_token
+from evolabel.server.people.tokens import make_token, token_digest
 
-
-class Sender(NamedTuple):
-    """Who has sent a request, from where, and when."""
-
-    person_id: int | None
-    admin: bool
-    address: str
-    request_id: str
-    at: int
+VALID = DAY
+PAGE_ROLES = ("annotator", "expert", "operator")
+"""Roles of people who sign in; producers and bridges have tokens."""
 
 
 class NewToken(NamedTuple):
@@ -47,7 +49,7 @@ def add_token(connection: Connection, project_id: int, new: NewToken, sender: Se
     check_role_name(new.role)
     person = active_account(connection, new.person)
     may_act_for = person is None or sender.admin or person.id == sender.person_id
-    if person is not None and not may_act_for and (person.admin or person.has_password):
+    if person is not None and not may_act_for and (person.admin or person.password):
         raise ForbiddenError(f"{person.name!r} signs in with a password; only an administrator may make this token")
     person_id = find_or_insert_person(connection, new.person.lower(), sender.at)
     add_member(connection, project_id, person_id, new.role)
@@ -55,7 +57,9 @@ def add_token(connection: Connection, project_id: int, new: NewToken, sender: Se
         connection, person_id, project_id, new.role,
         name=new.purpose, at=sender.at, expires=new.expires, per_minute=new.per_minute,
     )  # fmt: skip
-    audit_act(connection, "token-made", new.person.lower(), sender, project=project_id, role=new.role, name=new.purpose)
+    write_audit(
+        connection, "token-made", new.person.lower(), sender, project=project_id, role=new.role, name=new.purpose
+    )
     return token
 
 
@@ -63,7 +67,7 @@ def revoke_token(connection: Connection, project_id: int, token_id: int, sender:
     """Revoke token `token_id` of project `project_id` on behalf of `sender`; HiddenError if there is none."""
     if not people.revoke_tokens(connection, sender.at, id=token_id, project_id=project_id):
         raise HiddenError(f"there is no token {token_id} in this project, or it was revoked; list the tokens")
-    audit_act(connection, "token-revoked", str(token_id), sender, project=project_id)
+    write_audit(connection, "token-revoked", str(token_id), sender, project=project_id)
 
 
 def invite_member(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> str:
@@ -76,17 +80,17 @@ def invite_member(connection: Connection, project_id: int, name: str, role: str,
     person = active_account(connection, name)
     if person is not None and not sender.admin:
         elsewhere = set(roles_of(connection, person.id)) - {project_id}
-        if person.admin or person.has_password or elsewhere:
+        if person.admin or person.password or elsewhere:
             raise StateError(f"{name.lower()!r} has an account already; add the person as a member instead")
     person_id = find_or_insert_person(connection, name.lower(), sender.at)
-    return _invite(connection, person_id, sender, project_id=project_id, role=role)
+    return make_invite(connection, person_id, sender, project_id=project_id, role=role)
 
 
 def cancel_invite(connection: Connection, project_id: int, key: str, sender: Sender) -> None:
     """Delete the open invitation `key` to project `project_id` on behalf of `sender`; HiddenError if there is none."""
     if not people.drop_invite(connection, project_id, key):
         raise HiddenError(f"there is no open invitation {key[:20]!r} to this project; list the invitations")
-    audit_act(connection, "invite-cancelled", key, sender, project=project_id)
+    write_audit(connection, "invite-cancelled", key, sender, project=project_id)
 
 
 def admit(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> None:
@@ -98,7 +102,7 @@ def admit(connection: Connection, project_id: int, name: str, role: str, sender:
     if project_id in roles_of(connection, person.id):
         raise StateError(f"{person.name!r} is a member already; change the role instead")
     set_member(connection, project_id, person.id, role)
-    audit_act(connection, "member-added", person.name, sender, project=project_id, role=role)
+    write_audit(connection, "member-added", person.name, sender, project=project_id, role=role)
 
 
 def change_role(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> None:
@@ -112,18 +116,16 @@ def change_role(connection: Connection, project_id: int, name: str, role: str, s
         return
     set_member(connection, project_id, member.person_id, role)
     delete_sessions(connection, member.person_id)
-    people.revoke_other_roles(connection, sender.at, project_id, member.person_id, included_roles(role))
-    audit_act(connection, "role-changed", member.name, sender, project=project_id, role=role, before=member.role)
+    kept = included_roles(role)
+    people.revoke_tokens(connection, sender.at, kept=kept, project_id=project_id, person_id=member.person_id)
+    write_audit(connection, "role-changed", member.name, sender, project=project_id, role=role, before=member.role)
 
 
 def remove_member(connection: Connection, project_id: int, name: str, sender: Sender) -> None:
     """End the membership of `name` in project `project_id` on behalf of `sender`: tokens, invitations, sessions too."""
     member = member_called(connection, project_id, name)
-    people.end_membership(connection, project_id, member.person_id)
-    people.revoke_tokens(connection, sender.at, project_id=project_id, person_id=member.person_id)
-    people.drop_invites(connection, project_id=project_id, person_id=member.person_id)
-    delete_sessions(connection, member.person_id)
-    audit_act(connection, "member-removed", member.name, sender, project=project_id, role=member.role)
+    people.end_membership(connection, project_id, member.person_id, sender.at)
+    write_audit(connection, "member-removed", member.name, sender, project=project_id, role=member.role)
 
 
 def invite_user(connection: Connection, name: str, sender: Sender, *, admin: bool = False) -> str:
@@ -133,23 +135,23 @@ def invite_user(connection: Connection, name: str, sender: Sender, *, admin: boo
     """
     check_name(name)
     person_id = find_or_insert_person(connection, name.lower(), sender.at)
-    found = find_account(connection, name.lower())
+    found = find_person(connection, name.lower())
     if found is not None and found.disabled is not None:
         people.enable_account(connection, person_id)
-        audit_act(connection, "user-enabled", found.name, sender)
-    return _invite(connection, person_id, sender, admin=admin)
+        write_audit(connection, "user-enabled", found.name, sender)
+    return make_invite(connection, person_id, sender, admin=admin)
 
 
 def disable_user(connection: Connection, name: str, sender: Sender) -> None:
     """Disable the person called `name` on behalf of `sender`: sessions and tokens end; answers stay."""
-    person = find_account(connection, name.lower())
+    person = find_person(connection, name.lower())
     if person is None:
         raise HiddenError(f"there is no person {name!r}; list the people")
     if person.id == sender.person_id:
         raise StateError("you cannot disable yourself; ask another administrator")
     if person.disabled is None:
         people.disable_account(connection, person.id, sender.at)
-        audit_act(connection, "user-disabled", person.name, sender)
+        write_audit(connection, "user-disabled", person.name, sender)
 
 
 def member_called(connection: Connection, project_id: int, name: str) -> people.MemberRow:
@@ -173,16 +175,32 @@ def check_page_role(role: str) -> None:
         raise ParameterError(f"a {role} has no pages to sign in to; make a token instead")
 
 
-def _invite(connection: Connection, person_id: int, sender: Sender, **given: Any) -> str:
-    return make_invite(
-        connection, person_id, sender.at, made_by=sender.person_id, address=sender.address,
-        request_id=sender.request_id, **given,
-    )  # fmt: skip
+def make_invite(
+    connection: Connection, person_id: int, sender: Sender, *, project_id: int | None = None, role: str | None = None,
+    admin: bool = False, valid: int = VALID,
+) -> str:  # fmt: skip
+    """Store a one-time link of person `person_id`, made by `sender`, through `connection`, and return its code.
+
+    It gives a `role` in project `project_id`, or makes the person an administrator (`admin`), and ends after `valid`.
+    """
+    code, at = secrets.token_urlsafe(32), sender.at
+    gives = {"person_id": person_id, "project_id": project_id, "role": role, "admin": admin}
+    made = {"digest": token_digest(code), "made_by": sender.person_id, "created": at, "until": at + valid}
+    connection.execute(insert(INVITE).values(**gives, **made))
+    write_audit(connection, "invite", str(person_id), sender, project=project_id, role=role, admin=admin)
+    return code
 
 
-def audit_act(connection: Connection, action: str, subject: str, sender: Sender, **detail: object) -> None:
-    """Add to the audit table, through `connection`, that `sender` did `action` to `subject`, with this `detail`."""
-    write_audit(
-        connection, sender.at, action, subject, actor_id=sender.person_id, address=sender.address,
-        request_id=sender.request_id, **detail,
-    )  # fmt: skip
+def active_account(connection: Connection, name: str) -> PersonRow | None:
+    """Return the person called `name`, read through `connection`, or None; StateError for one who is disabled."""
+    check_name(name)
+    person = find_person(connection, name.lower())
+    if person is not None and person.disabled is not None:
+        raise StateError(f"{person.name!r} is disabled; an administrator must enable the account first")
+    return person
+
+
+def check_name(name: str) -> None:
+    """Raise ParameterError unless `name` can be that of a person."""
+    if not 1 <= len(name.strip()) <= 100 or name != name.strip() or not name.isprintable() or "/" in name:
+        raise ParameterError(f"{name[:50]!r} cannot be a name; use 1 to 100 printable characters without /")

@@ -1,9 +1,11 @@
 """Rows of people, members, tokens and open invitations."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from evolabel.server.log.canonical import parsed
 from evolabel.server.log.schema import INVITE, MEMBER, PERSON, PROJECT, SESSION, TOKEN
 
 
@@ -53,12 +55,6 @@ def set_member(connection: Connection, project_id: int, person_id: int, role: st
         connection.execute(insert(MEMBER).values(project_id=project_id, person_id=person_id, role=role))
 
 
-def insert_token(connection: Connection, values: dict[str, object]) -> int:
-    """Insert a token with these `values` through `connection`, and return its number."""
-    key = connection.execute(insert(TOKEN).values(**values)).inserted_primary_key
-    return int(key[0]) if key else 0
-
-
 def find_token(connection: Connection, digest: bytes, now: int) -> TokenRow | None:
     """Return the token with this `digest`, read through `connection`, if it is valid at time `now`, else None."""
     query = (
@@ -89,16 +85,23 @@ class MemberRow(NamedTuple):
     disabled: int | None
 
 
-class AccountRow(NamedTuple):
-    """A person of the server."""
+class PersonRow(NamedTuple):
+    """A person of the server; `password` is its hash, `disabled` the time since which the person cannot sign in."""
 
     id: int
     name: str
     display: str
+    password: str | None
     admin: bool
-    has_password: bool
     created: int
     disabled: int | None
+    preferences: dict[str, Any]
+
+    @classmethod
+    def of(cls, row: Any) -> "PersonRow":
+        """Return the person in a `row` with all columns of the table, whatever else it has."""
+        facts = {name: getattr(row, name) for name in cls._fields}
+        return cls(**{**facts, "preferences": parsed(row.preferences) if row.preferences else {}})
 
 
 def list_members(connection: Connection, project_id: int) -> list[MemberRow]:
@@ -121,20 +124,23 @@ def last_seen(connection: Connection) -> dict[int, int]:
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
-def find_account(connection: Connection, name: str) -> AccountRow | None:
+def find_person(connection: Connection, name: str) -> PersonRow | None:
     """Return the person called `name`, also one who is disabled, read through `connection`; None if there is none."""
     row = connection.execute(select(PERSON).where(PERSON.c.name == name)).first()
-    return None if row is None else _account(row)
+    return None if row is None else PersonRow.of(row)
 
 
-def list_accounts(connection: Connection) -> list[AccountRow]:
+def list_people(connection: Connection) -> list[PersonRow]:
     """Return all people of the server by name, read through `connection`."""
-    return [_account(row) for row in connection.execute(select(PERSON).order_by(PERSON.c.name))]
+    return [PersonRow.of(row) for row in connection.execute(select(PERSON).order_by(PERSON.c.name))]
 
 
-def end_membership(connection: Connection, project_id: int, person_id: int) -> None:
-    """End the membership of person `person_id` in project `project_id`, through `connection`."""
+def end_membership(connection: Connection, project_id: int, person_id: int, at: int) -> None:
+    """End the membership of `person_id` in project `project_id` at time `at`: tokens, invitations, sessions too."""
     connection.execute(delete(MEMBER).where(MEMBER.c.project_id == project_id, MEMBER.c.person_id == person_id))
+    revoke_tokens(connection, at, project_id=project_id, person_id=person_id)
+    drop_invites(connection, project_id=project_id, person_id=person_id)
+    connection.execute(delete(SESSION).where(SESSION.c.person_id == person_id))
 
 
 def list_tokens(connection: Connection, project_id: int) -> list[dict[str, Any]]:
@@ -149,21 +155,15 @@ def list_tokens(connection: Connection, project_id: int) -> list[dict[str, Any]]
     return [dict(row) for row in connection.execute(query).mappings()]
 
 
-def revoke_tokens(connection: Connection, at: int, **which: int) -> int:
-    """Revoke through `connection` at time `at` the tokens with the values in `which`, by column; return how many."""
-    query = update(TOKEN).where(TOKEN.c.revoked.is_(None), *(TOKEN.c[name] == value for name, value in which.items()))
-    return connection.execute(query.values(revoked=at)).rowcount
+def revoke_tokens(connection: Connection, at: int, *, kept: Collection[str] = (), **which: int) -> int:
+    """Revoke through `connection` at time `at` the tokens with the values in `which`, by column; return how many.
 
-
-def revoke_other_roles(
-    connection: Connection, at: int, project_id: int, person_id: int, kept: tuple[str, ...]
-) -> int:  # fmt: skip
-    """Revoke at time `at` the tokens of `person_id` in `project_id` whose role is not among those `kept`.
-
-    `connection` writes; how many they were is returned.
+    Those with a role among those `kept` stay.
     """
-    where = (TOKEN.c.project_id == project_id, TOKEN.c.person_id == person_id, TOKEN.c.role.not_in(kept))
-    return connection.execute(update(TOKEN).where(TOKEN.c.revoked.is_(None), *where).values(revoked=at)).rowcount
+    query = update(TOKEN).where(TOKEN.c.revoked.is_(None), *(TOKEN.c[name] == value for name, value in which.items()))
+    if kept:
+        query = query.where(TOKEN.c.role.not_in(kept))
+    return connection.execute(query.values(revoked=at)).rowcount
 
 
 def touch_token(connection: Connection, token_id: int, at: int) -> None:
@@ -186,10 +186,10 @@ def list_invites(connection: Connection, project_id: int, now: int) -> list[dict
     return [{"id": bytes(row.pop("digest")).hex()[:16], **row} for row in rows]
 
 
-def drop_invites(connection: Connection, **which: int) -> int:
-    """Delete unused invitations whose columns have the values in `which`, through `connection`; return how many."""
+def drop_invites(connection: Connection, **which: int) -> None:
+    """Delete through `connection` the unused invitations whose columns have the values in `which`."""
     query = delete(INVITE).where(INVITE.c.used.is_(None), *(INVITE.c[name] == value for name, value in which.items()))
-    return connection.execute(query).rowcount
+    connection.execute(query)
 
 
 def drop_invite(connection: Connection, project_id: int, key: str) -> bool:
@@ -213,8 +213,3 @@ def enable_account(connection: Connection, person_id: int) -> None:
     """Let person `person_id` sign in again through `connection`, with a new password and not as an administrator."""
     values = {"disabled": None, "password": None, "admin": False}
     connection.execute(update(PERSON).where(PERSON.c.id == person_id).values(**values))
-
-
-def _account(row: Any) -> AccountRow:
-    has_password = row.password is not None
-    return AccountRow(row.id, row.name, row.display, row.admin, has_password, row.created, row.disabled)

@@ -10,19 +10,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 from evolabel.server.log.canonical import canonical, parsed
 from evolabel.server.log.schema import INVITE, MEMBER, PERSON, PROJECT, SESSION
 from evolabel.server.log.times import HOUR, SECOND
+from evolabel.server.people.people import PersonRow
 from evolabel.server.people.policies import ForbiddenError
 from evolabel.server.people.tokens import token_digest
-
-
-class PersonRow(NamedTuple):
-    """A person, with what the pages need of one."""
-
-    id: int
-    name: str
-    display: str
-    password: str | None
-    admin: bool
-    preferences: dict[str, Any]
 
 
 class SessionRow(NamedTuple):
@@ -30,7 +20,6 @@ class SessionRow(NamedTuple):
 
     digest: bytes
     csrf: bytes
-    created: int
     seen: int
     until: int
     person: PersonRow
@@ -46,12 +35,6 @@ class InviteRow(NamedTuple):
     role: str | None
     admin: bool
     until: int
-
-
-def find_person(connection: Connection, name: str) -> PersonRow | None:
-    """Return the person called `name`, read through `connection`, or None."""
-    row = connection.execute(select(PERSON).where(PERSON.c.name == name, PERSON.c.disabled.is_(None))).first()
-    return None if row is None else _person(row)
 
 
 def roles_of(connection: Connection, person_id: int) -> dict[int, str]:
@@ -77,22 +60,18 @@ def set_preferences(connection: Connection, person_id: int, preferences: dict[st
     connection.execute(update(PERSON).where(PERSON.c.id == person_id).values(preferences=canonical(preferences)))
 
 
-def insert_session(connection: Connection, person_id: int, values: dict[str, object]) -> None:
-    """Insert a session of person `person_id` with these `values` through `connection`, and drop those that ended."""
-    connection.execute(delete(SESSION).where(SESSION.c.until <= values["created"]))
-    connection.execute(insert(SESSION).values(person_id=person_id, **values))
-
-
 def find_session(connection: Connection, digest: bytes) -> SessionRow | None:
     """Return the session with this `digest`, read through `connection`, or None."""
     query = (
-        select(*SESSION.c[("digest", "csrf", "seen", "until")], SESSION.c.created.label("began"), *PERSON.c)
+        select(*SESSION.c[("digest", "csrf", "seen", "until")], *PERSON.c)
         .select_from(SESSION)
         .join(PERSON, PERSON.c.id == SESSION.c.person_id)
         .where(SESSION.c.digest == digest, PERSON.c.disabled.is_(None))
     )
     row = connection.execute(query).first()
-    return None if row is None else _session(row)
+    if row is None:
+        return None
+    return SessionRow(bytes(row.digest), bytes(row.csrf), row.seen, row.until, PersonRow.of(row))
 
 
 def sessions_of(connection: Connection, person_id: int) -> list[tuple[bytes, int, int]]:
@@ -112,11 +91,6 @@ def delete_sessions(connection: Connection, person_id: int, digest: bytes | None
     return connection.execute(query if digest is None else query.where(SESSION.c.digest == digest)).rowcount
 
 
-def insert_invite(connection: Connection, values: dict[str, object]) -> None:
-    """Insert an invitation with these `values` through `connection`."""
-    connection.execute(insert(INVITE).values(**values))
-
-
 def find_invite(connection: Connection, digest: bytes, now: int) -> InviteRow | None:
     """Return the invitation with this `digest`, read through `connection`, if it can be used at time `now`."""
     query = (
@@ -130,7 +104,7 @@ def find_invite(connection: Connection, digest: bytes, now: int) -> InviteRow | 
     row = connection.execute(query).first()
     if row is None:
         return None
-    return InviteRow(digest, _person(row), row.project_id, row.title, row.role, row.makes_admin, row.until)
+    return InviteRow(digest, PersonRow.of(row), row.project_id, row.title, row.role, row.makes_admin, row.until)
 
 
 def use_invite(connection: Connection, invite: InviteRow, password: str, at: int) -> bool:
@@ -149,15 +123,6 @@ def use_invite(connection: Connection, invite: InviteRow, password: str, at: int
     return True
 
 
-def _person(row: Any) -> PersonRow:
-    preferences = parsed(row.preferences) if row.preferences else {}
-    return PersonRow(row.id, row.name, row.display, row.password, row.admin, preferences)
-
-
-def _session(row: Any) -> SessionRow:
-    return SessionRow(bytes(row.digest), bytes(row.csrf), row.began, row.seen, row.until, _person(row))
-
-
 SESSION_TIME = 12 * HOUR
 IDLE = HOUR
 SEEN_EVERY = 60 * SECOND  # the time of the last use is stored this often at most
@@ -173,12 +138,11 @@ class NewSession(NamedTuple):
 
 
 def make_session(connection: Connection, person_id: int, at: int) -> NewSession:
-    """Store a new session of person `person_id` at time `at` through `connection`, and return its secret."""
+    """Store a new session of person `person_id` at time `at` through `connection`, and drop those that have ended."""
     secret, csrf = secrets.token_urlsafe(32), secrets.token_bytes(32)
-    digest = token_digest(secret)
-    insert_session(
-        connection, person_id, {"digest": digest, "csrf": csrf, "created": at, "seen": at, "until": at + SESSION_TIME}
-    )
+    times = {"created": at, "seen": at, "until": at + SESSION_TIME}
+    connection.execute(delete(SESSION).where(SESSION.c.until <= at))
+    connection.execute(insert(SESSION).values(digest=token_digest(secret), person_id=person_id, csrf=csrf, **times))
     return NewSession(secret, csrf)
 
 

@@ -8,12 +8,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, insert
 
 from evolabel.errors import ParameterError
+from evolabel.server.log.schema import TOKEN
 from evolabel.server.log.times import DAY, SECOND
 from evolabel.server.log.writer import reading
-from evolabel.server.people.people import TokenRow, find_token, insert_token
+from evolabel.server.people.people import TokenRow, find_token
 
 PREFIX = "ev_"
 _CACHE_SECONDS = 5.0  # a revoked token is refused after this time at the latest
@@ -37,20 +38,9 @@ def make_token(
     own limit of requests.
     """
     token = PREFIX + secrets.token_urlsafe(32)
-    insert_token(
-        connection,
-        {
-            "person_id": person_id,
-            "project_id": project_id,
-            "role": role,
-            "name": name,
-            "per_minute": per_minute,
-            "digest": token_digest(token),
-            "hint": token[:9],
-            "created": at,
-            "expires": expires,
-        },
-    )
+    owner = {"person_id": person_id, "project_id": project_id, "role": role, "name": name, "per_minute": per_minute}
+    stored = {"digest": token_digest(token), "hint": token[:9], "created": at, "expires": expires}
+    connection.execute(insert(TOKEN).values(**owner, **stored))
     return token
 
 

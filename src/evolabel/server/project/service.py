@@ -21,7 +21,7 @@ from evolabel.server.log.projects import Project, find_project, insert_project, 
 from evolabel.server.log.records import NewRecord, Record
 from evolabel.server.log.times import DAY, now_us
 from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, reading
-from evolabel.server.people.membership import Sender, audit_act
+from evolabel.server.people.audit import Sender, write_audit
 from evolabel.server.people.policies import HiddenError
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.counters import Metrics
@@ -324,7 +324,7 @@ class Service:
         def run() -> None:
             try:
                 with self.writer.transaction() as connection:
-                    audit_act(connection, f"{what}-begun", slug, sender, **detail)
+                    write_audit(connection, f"{what}-begun", slug, sender, **detail)
                 change()
             except Exception as error:
                 self._keep_failure(worker, what, sender, error)
@@ -341,7 +341,7 @@ class Service:
         try:
             worker.call(lambda batch: batch.record(f"{what}.failed", {"error": cause}, Origin(sender.person_id)))
             with self.writer.transaction() as connection:
-                audit_act(connection, f"{what}-failed", slug, sender, error=cause)
+                write_audit(connection, f"{what}-failed", slug, sender, error=cause)
         except EvolabelError as lost:  # the service stops, or the database is gone
             logger.error("'%s-failed' of %r is missing in the audit table: %s", what, slug, lost)
 
