@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from evolabel._utils.files import write_atomically
 from evolabel.cli import output
 from evolabel.cli.learners import Factory, chosen_learners
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.output import Force, Quiet, check_overwriting
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.run import check_seeds
 from evolabel.cli.source import DataSource, open_source, split_names
@@ -38,7 +38,7 @@ def bench(
     out: Path = Path("bench"),
     force: Force = False,
     json: bool = False,
-    quiet: bool = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare learners on the paper's five data sets, under the benchmark protocol.
 
@@ -65,12 +65,8 @@ def bench(
     out
         Folder for comparison.json and comparison.md, written again after every set. The same command continues after an
         interruption: finished shuffles are kept until all are done.
-    force
-        Replace the results of a finished comparison in that folder.
     json
         Print the results as JSON instead of tables.
-    quiet
-        No progress bars.
     """
     if not (out / _UNFINISHED).is_dir():  # else an interrupted comparison is continued
         check_overwriting([out / "comparison.json"], force=force)

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from evolabel._utils.text import counted
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
-from evolabel.cli.output import empty_table, file_errors, print_message, print_table
-from evolabel.cli.overwriting import Force, check_overwriting
-from evolabel.cli.source import open_source, split_names
+from evolabel.cli.output import Force, check_overwriting, empty_table, file_errors, print_message, print_table
+from evolabel.cli.source import Drop, Labels, open_source, split_names
 from evolabel.streams import dataset_names, write_dataset
 from evolabel.streams.files.convert import check_written_format
 
@@ -33,8 +32,8 @@ def convert(
     data: str,
     target: Path,
     *,
-    labels: str = "",
-    drop: str = "",
+    labels: Labels = "",
+    drop: Drop = "",
     columns: ColumnOptions = NO_OPTIONS,
     force: Force = False,
 ) -> None:
@@ -54,14 +53,6 @@ def convert(
         As in `evolabel run`: a known data set, a file, or a synthetic stream.
     target
         File to write; its ending gives the format: .parquet or .npz.
-    labels
-        Columns of a file that are labels, separated by commas.
-    drop
-        Columns to leave out, separated by commas.
-    columns
-        Options on the columns of a file.
-    force
-        Replace the file if it exists.
     """
     check_written_format(target)
     check_overwriting([target], force=force)

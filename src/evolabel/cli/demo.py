@@ -12,8 +12,16 @@ from rich.console import Console
 from rich.progress import Progress
 from threadpoolctl import threadpool_limits
 
-from evolabel.cli.output import check_folder, empty_table, print_json, print_message, print_table
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.output import (
+    Force,
+    Quiet,
+    check_folder,
+    check_overwriting,
+    empty_table,
+    print_json,
+    print_message,
+    print_table,
+)
 from evolabel.cli.ready import compile_kernels
 from evolabel.demo.learning import Learned, found_rules, learn_plant
 from evolabel.demo.rivals import MOST_SECONDS, RIVALS, measured, read_standing
@@ -24,7 +32,7 @@ from evolabel.streams.synthetic.plant import plant_changes, truths
 _FILES = ("report.html", "model.safetensors", "plant.npz")
 
 
-def demo(*, out: Path = Path("demo"), force: Force = False, json: bool = False, quiet: bool = False) -> None:
+def demo(*, out: Path = Path("demo"), force: Force = False, json: bool = False, quiet: Quiet = False) -> None:
     """Learn a plant with known faults beside other learners, and write a page of what was found.
 
     Three pumps with four sensors have three faults, one of them rare. A limit falls at row 1,200, and from row
@@ -39,12 +47,8 @@ def demo(*, out: Path = Path("demo"), force: Force = False, json: bool = False, 
     ----------
     out
         Folder for the page, the model and the rows.
-    force
-        Replace the page of an earlier run.
     json
         Print what was found and all scores as JSON.
-    quiet
-        No progress bars.
     """
     check_overwriting((out / file for file in _FILES), force=force)
     check_folder(out)

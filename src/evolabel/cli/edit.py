@@ -5,9 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from evolabel.cli.model import load_model
-from evolabel.cli.output import print_message
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.model import ModelFile, OwnStages, load_model
+from evolabel.cli.output import Force, check_overwriting, print_message
 from evolabel.errors import ParameterError
 
 _Rules = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
@@ -15,7 +14,7 @@ _Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(negative="", show_defa
 
 
 def edit(
-    model: Path,
+    model: ModelFile,
     *,
     undo: Annotated[bool, Parameter(negative="")] = False,
     unlock: _Rules = (),
@@ -27,7 +26,7 @@ def edit(
     add: _Rules = (),
     lock: _Rules = (),
     out: Path | None = None,
-    stages: str = "",
+    stages: OwnStages = "",
     force: Force = False,
 ) -> None:
     """Add, change, move, rename, lock, merge or delete rules of a saved model.
@@ -43,8 +42,6 @@ def edit(
 
     Parameters
     ----------
-    model
-        A model file, written by `evolabel run --out` or by `save`.
     undo
         Undo the last change, if nothing was learned since.
     unlock
@@ -65,10 +62,6 @@ def edit(
         Keep this rule as it is: it does not learn any more.
     out
         File to write; without it the model file itself is replaced.
-    stages
-        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
-    force
-        Replace that file if it exists.
     """
     check_overwriting([out], force=force)
     if not (undo or unlock or rename or change or merge or move or delete or add or lock):

@@ -1,22 +1,20 @@
 """`evolabel explain`: one prediction of a saved model as a sum of contributions."""
 
-from pathlib import Path
-
-from evolabel.cli.model import Format, load_model, print_formatted, samples_for
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.model import Format, ModelFile, OwnStages, RowLabels, load_model, print_formatted, samples_for
+from evolabel.cli.output import Force, OutFile, check_overwriting
 from evolabel.cli.source import default_data, split_names
 from evolabel.errors import DataError, ParameterError
 
 
 def explain(
-    model: Path,
+    model: ModelFile,
     *,
     row: int,
     data: str | None = None,
-    labels: str = "",
+    labels: RowLabels = "",
     format: Format = "text",
-    out: Path | None = None,
-    stages: str = "",
+    out: OutFile = None,
+    stages: OwnStages = "",
     force: Force = False,
 ) -> None:
     """Explain one prediction: the contribution of every feature to every label, and what would change the label.
@@ -33,23 +31,13 @@ def explain(
 
     Parameters
     ----------
-    model
-        A model file, written by `evolabel run --out` or by `save`.
     row
         Index of the row, in the order of the file; the first is 0.
     data
         A known data set or file with the row, with or without labels; the data of `evolabel run` without arguments if
         not given.
-    labels
-        Columns of that file that are labels, separated by commas; the labels of the model if not given.
     format
         text, markdown, html (a page) or json (every contribution).
-    out
-        File to write to, instead of the terminal.
-    stages
-        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
-    force
-        Replace that file if it exists.
     """
     check_overwriting([out], force=force)
     classifier = load_model(model, stages)

@@ -18,8 +18,7 @@ from evolabel._utils.table_lines import (
     sample_columns,
     write_parquet,
 )
-from evolabel.cli.output import Unmarked, file_errors, print_message
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.output import Force, Unmarked, check_overwriting, file_errors, print_message
 from evolabel.cli.serve import Database, database_url
 from evolabel.errors import FileFormatError, ParameterError
 
@@ -61,14 +60,8 @@ def export(
         Address of a service, instead of a database.
     token
         Token of an operator of the project, for --from; better in the variable EVOLABEL_TOKEN.
-    database
-        As for `evolabel serve`.
     out
         File to write; its ending gives the format: .csv, .jsonl or .parquet. Without it CSV is printed.
-    unmarked
-        Write texts of CSV that a spreadsheet would compute, which begin with = + - @ or a tab, without an apostrophe.
-    force
-        Replace the file if it exists.
     """
     suffix = ".csv" if out is None else out.suffix.lower()
     if suffix not in _FORMATS:

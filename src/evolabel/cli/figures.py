@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from evolabel._utils.files import write_atomically
-from evolabel.cli.model import load_model, samples_for
-from evolabel.cli.output import check_folder, print_message
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.model import ModelFile, OwnStages, RowLabels, load_model, samples_for
+from evolabel.cli.output import Force, check_folder, check_overwriting, print_message
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.words.markup import escape, page
@@ -14,13 +13,13 @@ _DOTS_PER_INCH = 150
 
 
 def figures(
-    model: Path,
+    model: ModelFile,
     *,
     out: Path,
     data: str | None = None,
-    labels: str = "",
+    labels: RowLabels = "",
     row: int | None = None,
-    stages: str = "",
+    stages: OwnStages = "",
     force: Force = False,
 ) -> None:
     """Draw a saved model: trees and edges of threshold rules, rule maps, membership functions, weights, life times.
@@ -37,20 +36,12 @@ def figures(
 
     Parameters
     ----------
-    model
-        A model file, written by `evolabel run --out` or by `save`.
     out
         Folder to write into.
     data
         A known data set or file: its samples are shown on the rule maps, and its labels' correlations in a figure.
-    labels
-        Columns of that file that are labels, separated by commas; the labels of the model if not given.
     row
         Index of a row of the data, the first is 0: its path through the trees of threshold rules is drawn.
-    stages
-        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
-    force
-        Replace the figures in that folder.
     """
     check_overwriting([out / "index.html"], force=force)
     classifier = load_model(model, stages)

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from json import dumps
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.cli.output import print_or_write
@@ -20,6 +22,19 @@ if TYPE_CHECKING:
     from evolabel.explain.rules import Regions
 
 Format = Literal["text", "markdown", "html", "json"]
+ModelFile = Annotated[Path, Parameter(help="A model file, written by `evolabel run --out` or by `save`.")]
+RowLabels = Annotated[
+    str,
+    Parameter(help="Columns of that file that are labels, separated by commas; the labels of the model if not given."),
+]
+OwnStages = Annotated[
+    str,
+    Parameter(
+        help="Function that returns the stages of your own which the model has, as module:function; it is imported "
+        "and run."
+    ),
+]
+"""Options of the commands on a saved model."""
 
 
 def load_model(model: Path, stages: str = "") -> EvolvingFuzzyClassifier:

@@ -36,8 +36,17 @@ from evolabel.words import markup
 REPORT_PACKAGES = {"matplotlib": "report", "jinja2": "report"}
 """Optional packages that a report needs, and the extra that installs them."""
 
-Unmarked = Annotated[bool, Parameter(negative="")]
-"""Option of a command: write texts into CSV as they are, also those that a spreadsheet would compute."""
+Unmarked = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        help="Write texts that a spreadsheet would compute, which begin with = + - @ or a tab, without an apostrophe.",
+    ),
+]
+Force = Annotated[bool, Parameter(negative="", help="Replace files that exist.")]
+Quiet = Annotated[bool, Parameter(help="No progress bars.")]
+OutFile = Annotated[Path | None, Parameter(help="File to write to, instead of the terminal.")]
+"""Options of several commands."""
 
 _PIPED_WIDTH = 240  # columns of a table that does not go to a terminal
 _COLUMN_NAMES = {key: metric.name for key, metric in METRICS.items()}
@@ -101,6 +110,26 @@ def check_folder(out: Path, packages: Mapping[str, str] = REPORT_PACKAGES, purpo
         raise ParameterError(f"cannot write into {out} ({error.strerror or error}); choose another folder") from None
     for package, extra in packages.items():
         load(package, extra, purpose)
+
+
+def check_overwriting(files: Iterable[Path | None], *, force: bool) -> None:
+    """Raise ParameterError if one of `files` exists, unless `force` or the person at the terminal agrees.
+
+    None and devices such as /dev/stdout are never in the way.
+    """
+    existing = next((file for file in files if file is not None and file.is_file()), None)
+    if force or existing is None or _agrees(existing):
+        return
+    raise ParameterError(f"{existing} exists; use --force to replace it, or another place to write to")
+
+
+def _agrees(file: Path) -> bool:
+    """Return whether the person at the terminal agrees that `file` is replaced; False where there is no terminal."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(one_line(f"{file} exists; replace it? [y/N] "))
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 # ---------------------------------------------------------------------- tables

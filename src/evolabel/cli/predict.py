@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -10,9 +9,8 @@ from evolabel import EvolvingFuzzyClassifier
 from evolabel._utils.table_lines import csv_line
 from evolabel._utils.text import counted
 from evolabel.classifier.named_columns import describe_unseen
-from evolabel.cli.model import load_model, samples_for
-from evolabel.cli.output import Unmarked, print_message, print_or_write
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.model import ModelFile, OwnStages, load_model, samples_for
+from evolabel.cli.output import Force, OutFile, Unmarked, check_overwriting, print_message, print_or_write
 from evolabel.cli.source import split_names
 from evolabel.errors import DataWarning, ParameterError
 from evolabel.explain.prediction import NO_FEATURE
@@ -27,15 +25,15 @@ _DIGITS = 6  # of a probability
 
 
 def predict(
-    model: Path,
+    model: ModelFile,
     data: str,
     *,
     labels: str = "",
     keep: str = "",
     proba: bool = False,
-    out: Path | None = None,
+    out: OutFile = None,
     unmarked: Unmarked = False,
-    stages: str = "",
+    stages: OwnStages = "",
     force: Force = False,
 ) -> None:
     """Predict the labels of every row of a file with a saved model, as CSV.
@@ -55,8 +53,6 @@ def predict(
 
     Parameters
     ----------
-    model
-        A model file, written by `evolabel run --out` or by `save`.
     data
         A file as in `evolabel run`, or a known data set.
     labels
@@ -66,14 +62,6 @@ def predict(
         Columns of the file to copy into the answers as they are, separated by commas, such as times and ids.
     proba
         Print probabilities instead of predicted labels (0 or 1).
-    out
-        File to write to, instead of the terminal.
-    unmarked
-        Write texts that a spreadsheet would compute, which begin with = + - @ or a tab, without an apostrophe.
-    stages
-        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
-    force
-        Replace that file if it exists.
     """
     check_overwriting([out], force=force)
     classifier = load_model(model, stages)

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from evolabel._utils.text import counted, first_names, one_line
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions, coding_of
 from evolabel.cli.output import StateBars, print_or_write
-from evolabel.cli.source import open_source, split_names
+from evolabel.cli.source import Drop, Labels, open_source, split_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams import Dataset
 from evolabel.typing import FloatArray
@@ -49,8 +49,8 @@ def replay(
     answer: Annotated[bool, Parameter(negative="")] = False,
     prefix: str = "",
     samples: int | None = None,
-    labels: str = "",
-    drop: str = "",
+    labels: Labels = "",
+    drop: Drop = "",
     columns: ColumnOptions = NO_OPTIONS,
 ) -> None:
     """Send the rows of a data set to a labelling service, in their order and at a given speed.
@@ -84,12 +84,6 @@ def replay(
         Beginning of the ids of the samples, by default the name of the data; another one sends the rows once more.
     samples
         Number of rows to send, by default all.
-    labels
-        Columns of a file that are labels, separated by commas.
-    drop
-        Columns to leave out, separated by commas.
-    columns
-        Options on the columns of a file.
     """
     if not 0.0 <= rate < math.inf:
         raise ParameterError(f"--rate {rate:g} is not allowed; give samples per second, or 0 for no limit")

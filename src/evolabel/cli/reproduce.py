@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from evolabel.cli.output import check_folder, empty_table, print_json, print_message, print_table, write_json
+from evolabel.cli.output import Quiet, check_folder, empty_table, print_json, print_message, print_table, write_json
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import open_source, split_names
 from evolabel.errors import DatasetNotFoundError, ParameterError
@@ -40,7 +40,7 @@ def reproduce_paper(
     jobs: int = 2,
     out: Path = Path("reproduction"),
     json: bool = False,
-    quiet: bool = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run the paper's experiments and check each of its claims.
 
@@ -70,8 +70,6 @@ def reproduce_paper(
         Folder for report.html, the figures, results.json, times.json and verdicts.json.
     json
         Print the verdicts as JSON instead of a table.
-    quiet
-        No progress bar.
     """
     experiments = chosen_experiments(what)
     if jobs != -1 and jobs < 1:

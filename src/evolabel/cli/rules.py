@@ -1,16 +1,14 @@
 """`evolabel rules`: the rules of a saved model as text."""
 
-from pathlib import Path
-
 from evolabel._utils.validation import check_number
-from evolabel.cli.model import Format, load_model, print_formatted, samples_for
-from evolabel.cli.overwriting import Force, check_overwriting
+from evolabel.cli.model import Format, ModelFile, OwnStages, RowLabels, load_model, print_formatted, samples_for
+from evolabel.cli.output import Force, OutFile, check_overwriting
 from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 
 
 def rules(
-    model: Path,
+    model: ModelFile,
     *,
     format: Format = "text",
     regions: bool = False,
@@ -18,9 +16,9 @@ def rules(
     label: str | None = None,
     fidelity: float = 0.95,
     data: str | None = None,
-    labels: str = "",
-    out: Path | None = None,
-    stages: str = "",
+    labels: RowLabels = "",
+    out: OutFile = None,
+    stages: OwnStages = "",
     force: Force = False,
 ) -> None:
     """Print the rules of a saved model, label by label: IF some features have these values, THEN the label is likely.
@@ -43,8 +41,6 @@ def rules(
 
     Parameters
     ----------
-    model
-        A model file, written by `evolabel run --out` or by `save`.
     format
         text, markdown, html (a page) or json (with the regions).
     regions
@@ -58,14 +54,6 @@ def rules(
     data
         A known data set or file: fidelity and activity of regions are measured on its rows; if not given, on rows drawn
         from their statistics.
-    labels
-        Columns of that file that are labels, separated by commas; the labels of the model if not given.
-    out
-        File to write to, instead of the terminal.
-    stages
-        Function that returns the stages of your own which the model has, as module:function; it is imported and run.
-    force
-        Replace that file if it exists.
     """
     check_overwriting([out], force=force)
     classifier = load_model(model, stages)

@@ -13,8 +13,11 @@ from evolabel.cli.classes import classifier_inside, learning_classes
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
 from evolabel.cli.learners import Factory, chosen_learners, weighted_by_order
 from evolabel.cli.output import (
+    Force,
     LiveBars,
+    Quiet,
     check_folder,
+    check_overwriting,
     label_table,
     print_json,
     print_message,
@@ -22,10 +25,9 @@ from evolabel.cli.output import (
     result_table,
     shift_table,
 )
-from evolabel.cli.overwriting import Force, check_overwriting
 from evolabel.cli.parameters import given_parameters
 from evolabel.cli.ready import compile_kernels
-from evolabel.cli.source import DataSource, Protocol, default_data, open_source, split_names
+from evolabel.cli.source import DataSource, Drop, Labels, Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Repeated, Results, prequential, repeat
 from evolabel.evaluate.repeated import run_notes
@@ -40,8 +42,8 @@ _NO_BUDGET = BudgetOptions()  # all labels are given
 def run(
     data: str | None = None,
     *,
-    labels: str = "",
-    drop: str = "",
+    labels: Labels = "",
+    drop: Drop = "",
     columns: ColumnOptions = NO_OPTIONS,
     against: str = "",
     learner: str = "evolabel",
@@ -60,7 +62,7 @@ def run(
     out: Path | None = None,
     force: Force = False,
     json: bool = False,
-    quiet: bool = False,
+    quiet: Quiet = False,
 ) -> None:
     """Learn a stream in one pass and show the accuracy, beside other learners if you name some.
 
@@ -86,12 +88,6 @@ def run(
     data
         A known data set (`evolabel datasets` lists them), a .csv, .jsonl, .xlsx, .arff, .parquet or .npz file, or a
         synthetic stream: drift, drift:none, drift:gradual, drift:incremental, drift:recurring, drift:new_label.
-    labels
-        Columns of a file that are labels of 0 and 1, separated by commas; -n for the last n, as in `--labels=-2`.
-    drop
-        Columns to leave out, separated by commas, such as serial numbers.
-    columns
-        Options on the columns of a file.
     against
         Other learners in the same run, separated by commas: ovr, chain, static, macro-f1, feedback, paper, rfwls, rls,
         knn, prior, no-change, tuned, paper-tuned, forest, river-br-lr, river-cc-lr, river-br-ht, river-cc-ht; or all
@@ -121,20 +117,14 @@ def run(
         Number of samples by which labels are late; "0,50" draws a delay from this range for each sample.
     annotated
         Share of the labels that the learners get.
-    active
-        Options of active learning.
     window
         Number of rows of the sliding trend lines; a tenth of the stream if not given.
     every
         Rows between two points of the trend lines; if not given, so many that there are a hundred points.
     out
         Folder for results (JSON, JSON lines, Parquet), figures, an HTML report and the trained model.
-    force
-        Replace the results of an earlier run in that folder.
     json
         Print the summary as JSON instead of a table.
-    quiet
-        No progress bars.
     """
     trained = _chosen(learner, against, params, settings)
     given, dropped = split_names(labels), split_names(drop)

@@ -31,9 +31,23 @@ serve = App(
     group=LABELLING,
 )
 
-Database = Annotated[str | None, Parameter(name="--database")]
+Database = Annotated[
+    str | None,
+    Parameter(
+        name="--database",
+        help="SQLite file or PostgreSQL database, such as `postgresql://user@host/name`; by default that of "
+        "EVOLABEL_DATABASE_URL, or a SQLite file in the folder evolabel-data.",
+    ),
+]
 """Option of a command: the database of a service."""
-_Config = Annotated[Path | None, Parameter(name="--config")]
+_Config = Annotated[
+    Path | None,
+    Parameter(
+        name="--config",
+        help="TOML file with the configuration; variables EVOLABEL_* come before it, and flags before both.",
+    ),
+]
+_Flag = Annotated[bool, Parameter(negative="")]
 
 
 @serve.default
@@ -46,7 +60,7 @@ def start(
     behind_proxy: Annotated[bool | None, Parameter(negative="")] = None,
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
-    demo: Annotated[bool, Parameter(negative="")] = False,
+    demo: _Flag = False,
 ) -> None:
     """Run the service until it is interrupted.
 
@@ -54,11 +68,6 @@ def start(
 
     Parameters
     ----------
-    config
-        TOML file with the configuration; variables EVOLABEL_* come before it, and flags before both.
-    database
-        SQLite file or PostgreSQL database, such as `postgresql://user@host/name`; by default that of
-        EVOLABEL_DATABASE_URL, or a SQLite file in the folder evolabel-data.
     host
         Address to listen on, 127.0.0.1 by default. Others than this machine's own need TLS or a proxy.
     port
@@ -90,15 +99,7 @@ def start(
 
 @serve.command(name="config")
 def print_config(*, config: _Config = None, database: Database = None) -> None:
-    """Print the configuration, and where each value comes from; passwords are hidden.
-
-    Parameters
-    ----------
-    config
-        As for `evolabel serve`.
-    database
-        As for `evolabel serve`.
-    """
+    """Print the configuration, and where each value comes from; passwords are hidden."""
     _load_packages()
     from evolabel.server.ops.config import describe_config, read_config
 
@@ -110,8 +111,8 @@ def print_config(*, config: _Config = None, database: Database = None) -> None:
 def verify(
     *,
     database: Database = None,
-    from_start: Annotated[bool, Parameter(negative="")] = False,
-    without_replay: Annotated[bool, Parameter(negative="")] = False,
+    from_start: _Flag = False,
+    without_replay: _Flag = False,
 ) -> None:
     """Read every record of the database, check chain, budget and tables, and compare a replay with the log.
 
@@ -120,8 +121,6 @@ def verify(
 
     Parameters
     ----------
-    database
-        As for `evolabel serve`.
     from_start
         Replay from the first record on, not from the oldest snapshot of this version.
     without_replay
@@ -154,8 +153,6 @@ def backup(to: Path, *, database: Database = None) -> None:
     ----------
     to
         The new file.
-    database
-        As for `evolabel serve`.
     """
     url = database_url(database)
     from evolabel.server.ops.maintenance import back_up, dump_line
@@ -171,13 +168,11 @@ def backup(to: Path, *, database: Database = None) -> None:
 
 
 @serve.command
-def migrate(*, database: Database = None, backed_up: Annotated[bool, Parameter(negative="")] = False) -> None:
+def migrate(*, database: Database = None, backed_up: _Flag = False) -> None:
     """Change the tables of the database to the version of this program; a backup is made first.
 
     Parameters
     ----------
-    database
-        As for `evolabel serve`.
     backed_up
         A backup of the PostgreSQL database was made; one of a SQLite file is made here, beside it.
     """
@@ -195,7 +190,7 @@ def rebuild(
     database: Database = None,
     without_people: str = "",
     without_labels: str = "",
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: _Flag = False,
 ) -> None:
     """Make the model of a project anew from its whole log, with this version of the program.
 
@@ -208,8 +203,6 @@ def rebuild(
         Name of the project.
     cause
         Why the model is made anew; it is written to the log.
-    database
-        As for `evolabel serve`.
     without_people
         Names of people whose answers do not count, separated by commas.
     without_labels
@@ -234,8 +227,6 @@ def import_log(files: list[Path], *, database: Database = None) -> None:
     ----------
     files
         Files of the archive.
-    database
-        As for `evolabel serve`.
     """
     url = database_url(database)
     from evolabel.server.ops.maintenance import import_archives
@@ -260,8 +251,6 @@ def token(
     ----------
     person
         Name of the person, who is added if there is none.
-    database
-        As for `evolabel serve`.
     project
         Name of a project; without it the person becomes an administrator.
     role
@@ -285,7 +274,7 @@ def invite(
     database: Database = None,
     project: str | None = None,
     role: str | None = None,
-    admin: Annotated[bool, Parameter(negative="")] = False,
+    admin: _Flag = False,
     url: str = "http://127.0.0.1:8080",
 ) -> None:
     """Print a one-time link with which a person chooses a password; it ends after a day.
@@ -294,8 +283,6 @@ def invite(
     ----------
     person
         Name of the person, who is added if there is none. The password of a known person is replaced.
-    database
-        As for `evolabel serve`.
     project
         Name of a project.
     role
@@ -318,8 +305,8 @@ def user(
     person: str | None = None,
     *,
     database: Database = None,
-    disable: Annotated[bool, Parameter(negative="")] = False,
-    enable: Annotated[bool, Parameter(negative="")] = False,
+    disable: _Flag = False,
+    enable: _Flag = False,
 ) -> None:
     """Print the people of the server, or disable one: sessions and tokens end, answers stay.
 
@@ -327,8 +314,6 @@ def user(
     ----------
     person
         Name of the person to print, disable or enable; without it all are printed.
-    database
-        As for `evolabel serve`.
     disable
         Disable the person.
     enable

@@ -6,9 +6,10 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from cyclopts import Parameter
 
 from evolabel._utils.text import counted
 from evolabel._utils.validation import check_number
@@ -18,6 +19,15 @@ from evolabel.errors import DataError, DatasetNotFoundError, ParameterError
 from evolabel.streams import DRIFT_KINDS, Dataset, DriftingStream, Nominal, dataset_names, load_dataset, read_dataset
 
 Protocol = Literal["benchmark", "paper", "order"]
+Labels = Annotated[
+    str,
+    Parameter(
+        help="Columns of a file that are labels of 0 and 1, separated by commas; -n for the last n, as in "
+        "`--labels=-2`."
+    ),
+]
+Drop = Annotated[str, Parameter(help="Columns to leave out, separated by commas, such as serial numbers.")]
+"""Options of the commands that read data."""
 
 _DRIFT = "drift"
 _DRIFT_SAMPLES, _DRIFT_EVERY = 5000, 1000

@@ -19,10 +19,10 @@ from evolabel._utils.table_lines import csv_line
 from evolabel._utils.text import one_line
 from evolabel.cli.classes import ClassLearner, classes_of
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
-from evolabel.cli.output import check_folder, empty_table, print_json, print_message, print_table, write_json
+from evolabel.cli.output import Quiet, check_folder, empty_table, print_json, print_message, print_table, write_json
 from evolabel.cli.parameters import read_setting
 from evolabel.cli.ready import compile_kernels
-from evolabel.cli.source import Protocol, default_data, open_source, split_names
+from evolabel.cli.source import Drop, Labels, Protocol, default_data, open_source, split_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.evaluate import METRICS, prequential
 from evolabel.evaluate.source import initial_rows
@@ -49,8 +49,8 @@ _SETTINGS_SHOWN = 10
 def tune(
     data: str | None = None,
     *,
-    labels: str = "",
-    drop: str = "",
+    labels: Labels = "",
+    drop: Drop = "",
     columns: ColumnOptions = NO_OPTIONS,
     optimise: Optimise = "accuracy",
     vigilance: str = "",
@@ -63,7 +63,7 @@ def tune(
     jobs: int = -1,
     out: Path | None = None,
     json: bool = False,
-    quiet: bool = False,
+    quiet: Quiet = False,
 ) -> None:
     """Search for parameters on the initial batch of a stream, and compare them with the defaults on the rows after it.
 
@@ -84,12 +84,6 @@ def tune(
     ----------
     data
         As in `evolabel run`.
-    labels
-        Columns of a file that are labels, as in `evolabel run`.
-    drop
-        Columns to leave out, as in `evolabel run`.
-    columns
-        Options on the columns of a file, as in `evolabel run`.
     optimise
         The parameter of the classifier, and the measure to maximise: accuracy is PA, balanced the balanced accuracy.
     vigilance
@@ -112,8 +106,6 @@ def tune(
         Folder for best.json, surface.csv, the heat map and the checkpoint of the search.
     json
         Print the result as JSON instead of a table.
-    quiet
-        No progress bar.
     """
     check_search(cv, seed, jobs)
     settings = _settings({**_VALUES, **_read_values(vigilance=vigilance, ridge=ridge, threshold_rules=threshold_rules)})
