@@ -4,7 +4,7 @@ They need httpx: `pip install "evolabel[client]"`. Nothing of evolabel is import
 """
 
 from evolabel.client.async_client import AsyncClient
-from evolabel.client.problem import ConnectionLostError, ServiceError
+from evolabel.client.connection import ConnectionLostError, Retry, ServiceError
 from evolabel.client.results import (
     AnswerReceipt,
     OfferedQuestion,
@@ -14,7 +14,6 @@ from evolabel.client.results import (
     StoredSample,
     WaitingQuestion,
 )
-from evolabel.client.retry import Retry
 from evolabel.client.sync_client import Client
 
 __all__ = [

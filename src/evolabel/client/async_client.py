@@ -5,10 +5,8 @@ import functools
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from evolabel.client.calls import Call, ProjectCalls, result_signature
-from evolabel.client.connection import LineSplitter, load_httpx, options, was_sent
-from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
-from evolabel.client.retry import Retry, Tries
+from evolabel.client.calls import BaseClient, Call, ProjectCalls, result_signature
+from evolabel.client.connection import ConnectionLostError, LineSplitter, ServiceError, Tries, document_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,7 +25,7 @@ def _sending(
     return method
 
 
-class AsyncClient:
+class AsyncClient(BaseClient):
     """One project of a labelling service; the methods are those of `Client`, to be awaited.
 
     Parameters
@@ -46,20 +44,7 @@ class AsyncClient:
         How requests are sent, instead of over the network.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        project: str,
-        *,
-        retry: Retry | None = None,
-        timeout: float = 30.0,
-        transport: Any = None,
-    ) -> None:
-        self._httpx = load_httpx()
-        self._http = self._httpx.AsyncClient(**options(url, token, timeout, transport))
-        self._calls = ProjectCalls(project)
-        self._retry = retry or Retry()
+    _kind = "AsyncClient"
 
     async def __aenter__(self) -> Self:
         return self
@@ -113,8 +98,6 @@ class AsyncClient:
         while True:
             try:
                 return call.result(await self._http.request(**call.arguments()))
-            except ServiceError as error:
+            except (ServiceError, self._httpx.TransportError) as error:
                 wait = tries.wait_after(error)
-            except self._httpx.TransportError as error:
-                wait = tries.wait_after(error, sent=was_sent(error))
             await asyncio.sleep(wait)

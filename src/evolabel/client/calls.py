@@ -6,10 +6,11 @@ import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 from urllib.parse import quote
 
-from evolabel.client.problem import ServiceError, document_of
+from evolabel._utils.optional import load
+from evolabel.client.connection import Retry, ServiceError, document_of
 from evolabel.client.results import (
     AnswerReceipt,
     OfferedQuestion,
@@ -19,7 +20,7 @@ from evolabel.client.results import (
     StoredSample,
     WaitingQuestion,
 )
-from evolabel.errors import DataError
+from evolabel.errors import DataError, ParameterError
 
 T = TypeVar("T")
 Values = Mapping[str, Any] | Sequence[Any]
@@ -203,6 +204,33 @@ class ProjectCalls:
     ) -> Call[T]:  # fmt: skip
         content = None if body is None else _json(body)
         return Call(method, self._path + path, read, content, key, repeatable)
+
+
+class BaseClient:
+    """The connection of a client of httpx, whose class there is `_kind`, to one project of a service."""
+
+    _kind: ClassVar[str]
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        project: str,
+        *,
+        retry: Retry | None = None,
+        timeout: float = 30.0,
+        transport: Any = None,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ParameterError(f"{url!r} is no address of a service; write one such as http://127.0.0.1:8080")
+        if not token.isascii() or not token.isprintable() or not token:
+            raise ParameterError("the token has characters that no token has; use the text that was shown once")
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        self._httpx = load("httpx", "client", "the client")
+        make = getattr(self._httpx, self._kind)
+        self._http = make(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
+        self._calls = ProjectCalls(project)
+        self._retry = retry or Retry()
 
 
 def _values(sample: Mapping[str, Any]) -> Any:

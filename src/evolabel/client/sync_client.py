@@ -3,12 +3,10 @@
 import functools
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from evolabel.client.calls import Call, ProjectCalls, result_signature
-from evolabel.client.connection import LineSplitter, load_httpx, options, was_sent
-from evolabel.client.problem import ConnectionLostError, ServiceError, document_of
-from evolabel.client.retry import Retry, Tries
+from evolabel.client.calls import BaseClient, Call, ProjectCalls, result_signature
+from evolabel.client.connection import ConnectionLostError, LineSplitter, ServiceError, Tries, document_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,7 +23,7 @@ def _sending(call: Callable[Concatenate[ProjectCalls, P], Call[T]]) -> Callable[
     return method
 
 
-class Client:
+class Client(BaseClient):
     """One project of a labelling service. Threads may share a client.
 
     Parameters
@@ -53,20 +51,7 @@ class Client:
                 pumps.answer(result.number, {"leak": True})
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        project: str,
-        *,
-        retry: Retry | None = None,
-        timeout: float = 30.0,
-        transport: Any = None,
-    ) -> None:
-        self._httpx = load_httpx()
-        self._http = self._httpx.Client(**options(url, token, timeout, transport))
-        self._calls = ProjectCalls(project)
-        self._retry = retry or Retry()
+    _kind = "Client"
 
     def __enter__(self) -> Self:
         return self
@@ -118,8 +103,6 @@ class Client:
         while True:
             try:
                 return call.result(self._http.request(**call.arguments()))
-            except ServiceError as error:
+            except (ServiceError, self._httpx.TransportError) as error:
                 wait = tries.wait_after(error)
-            except self._httpx.TransportError as error:
-                wait = tries.wait_after(error, sent=was_sent(error))
             time.sleep(wait)
