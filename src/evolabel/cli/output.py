@@ -250,15 +250,7 @@ class StateBars(Progress):
 
 
 class LiveBars(StateBars):
-    """One progress bar per learner on standard error: rows done, scores, rules, speed.
-
-    Parameters
-    ----------
-    learners : sequence of str
-        Names of the learners.
-    quiet : bool
-        Draw nothing.
-    """
+    """One progress bar for each of `learners` on standard error: rows done, scores, rules, speed; none if `quiet`."""
 
     def __init__(self, learners: Sequence[str], *, quiet: bool = False) -> None:
         self._events: deque[str] = deque(maxlen=_MAX_EVENTS_LIVE)  # rich draws as it starts

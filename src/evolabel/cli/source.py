@@ -38,17 +38,10 @@ _FIRST_THIRD = 1 / 3
 
 @dataclass(frozen=True)
 class DataSource:
-    """A stream for every seed.
+    """A stream for every seed: `stream` returns the rows for one.
 
-    Parameters
-    ----------
-    name : str
-    stream : callable
-        Returns the data set for a seed.
-    initial : float or str
-        Size of the initial batch: a share, a number of rows, or "split" for the official training part.
-    by_seed : bool
-        Whether seeds change the order or the values of the rows.
+    `initial` is the size of the initial batch: a share, a number of rows, or "split" for the official training part.
+    `by_seed`: seeds change the order or the values of the rows.
     """
 
     name: str

@@ -31,21 +31,10 @@ Answers = Mapping[str, bool | None]
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A request, and what its response means.
+    """A request by `method` to `path`, behind the address of the service, and what its response means.
 
-    Parameters
-    ----------
-    method : str
-    path : str
-        Behind the address of the service.
-    read : function
-        Returns the result for the JSON of the response.
-    content : bytes, optional
-        The body.
-    key : str, optional
-        The idempotency key.
-    repeatable : bool
-        Whether the request can come twice and is carried out once.
+    `read` returns the result for the JSON of the response, `content` is the body, `key` the idempotency key. One that
+    is `repeatable` can come twice and is carried out once.
     """
 
     method: str
@@ -73,13 +62,7 @@ class Call(Generic[T]):
 
 
 class ProjectCalls:
-    """Requests to one project. Both clients have the same methods; theirs send the request and return its result.
-
-    Parameters
-    ----------
-    slug : str
-        Name of the project in addresses.
-    """
+    """Requests to project `slug`. Both clients have the same methods; theirs send the request and return its result."""
 
     def __init__(self, slug: str) -> None:
         self._slug = slug

@@ -85,14 +85,7 @@ class Retry:
 
 
 class Tries:
-    """The tries of one request.
-
-    Parameters
-    ----------
-    retry : Retry
-    repeatable : bool
-        Whether the service does the same once where the request comes twice.
-    """
+    """The tries of one request by `retry`; one that is `repeatable` is carried out once where it comes twice."""
 
     def __init__(self, retry: Retry, *, repeatable: bool) -> None:
         self._retry = retry

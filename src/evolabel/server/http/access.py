@@ -31,14 +31,7 @@ T = TypeVar("T")
 
 
 class Access:
-    """Checks of requests.
-
-    Parameters
-    ----------
-    service : Service
-    per_minute : int
-        Requests of a token that has no limit of its own.
-    """
+    """Checks of requests to `service`, and its database; a token without an own limit sends `per_minute` requests."""
 
     def __init__(self, service: Service, per_minute: int) -> None:
         self.service = service

@@ -32,17 +32,10 @@ logger = logging.getLogger("evolabel.server.requests")
 
 
 class Guard:
-    """Gives each request an id, checks its token and its size before its body is read, and adds headers of security.
+    """Gives each request to `app` an id, checks token and size before its body is read, and adds headers of security.
 
-    Parameters
-    ----------
-    app : ASGIApp
-    metrics : Metrics
-        Counts requests.
-    most_body : int
-        Bytes of a body.
-    audit : function, optional
-        Called with each request, its route and the status of its response, before that is sent.
+    `metrics` count the requests, bodies have `most_body` bytes at most, and `audit` is called with each request, its
+    route and the status of its response, before that is sent.
     """
 
     def __init__(

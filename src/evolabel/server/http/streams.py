@@ -30,14 +30,7 @@ Check = Callable[[], Awaitable[object]]
 
 
 class Streams:
-    """All open streams of an application.
-
-    Parameters
-    ----------
-    service : Service
-    words : function
-        Returns the text of something that happened.
-    """
+    """All open streams of events of `service`; `words` returns the text of something that happened."""
 
     def __init__(self, service: Service, words: Callable[[ActivityItem], str]) -> None:
         self._service = service

@@ -23,12 +23,9 @@ class WriterLock(Protocol):
 
 
 class FileLock:
-    """Lock on a file beside a SQLite database; the operating system releases it when the process ends.
+    """Lock on the file at `path`, beside a SQLite database; the operating system releases it when the process ends.
 
-    Parameters
-    ----------
-    path : Path
-        The file, which is made if it is missing and stays.
+    The file is made if it is missing, and stays.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,13 +54,7 @@ class FileLock:
 
 
 class SessionLock:
-    """Advisory lock of a PostgreSQL session, which is lost with the connection.
-
-    Parameters
-    ----------
-    connection : Connection
-        The connection that writes: one that is lost takes the right to write with it.
-    """
+    """Advisory lock of a PostgreSQL session: a `connection` that is lost takes the right to write with it."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

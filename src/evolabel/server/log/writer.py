@@ -62,14 +62,9 @@ def store_problem(error: StoreError) -> tuple[str, str]:
 
 
 class LogWriter:
-    """Runs one transaction at a time, and only while this process is the writer.
+    """Runs one transaction at a time on the database at `url`, and only while this process is the writer.
 
-    Parameters
-    ----------
-    url : URL
-        The database.
-    checkpoint : bool
-        As for `writing_engine`.
+    `checkpoint` as for `writing_engine`.
     """
 
     def __init__(self, url: URL, *, checkpoint: bool = True) -> None:

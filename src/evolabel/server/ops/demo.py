@@ -47,12 +47,7 @@ def pump_samples(seed: int = 0) -> Iterator[tuple[dict[str, Any], dict[str, bool
 class Demo:
     """Sends samples to the project of the pumps and answers some of its questions, until it is stopped.
 
-    Parameters
-    ----------
-    service : Service
-        The project is made if it is missing.
-    pause : float
-        Seconds between two samples.
+    The project of `service` is made if it is missing; `pause` are the seconds between two samples.
     """
 
     def __init__(self, service: Service, pause: float = 2.0) -> None:

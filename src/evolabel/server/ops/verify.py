@@ -67,16 +67,10 @@ Rows = list[dict[str, Any]]
 
 
 class TableCheck:
-    """Compares the rows of one project with those that its records make.
+    """Compares the rows of project `project_id`, read through `connection`, with those that its records make.
 
     Each row that was made is looked up by its key, and at last the rows are counted, so that none is left over. Only
     the rows of one piece of the log are in memory, and the sums of the last minute and hour.
-
-    Parameters
-    ----------
-    connection : Connection
-        Reads the tables.
-    project_id : int
     """
 
     def __init__(self, connection: Connection, project_id: int) -> None:
@@ -185,14 +179,7 @@ class UnverifiedError(LogError):
 class Replay:
     """The records behind `start` applied again, with the decisions in the log; outcomes and snapshots are compared.
 
-    Parameters
-    ----------
-    seals : dict
-        Seals of snapshots, by their records.
-    start : int
-        Record behind which the replay begins.
-    state : ProjectState, optional
-        The state there; None before the first record.
+    `seals` are those of snapshots by their records, `state` is that at `start`, None before the first record.
     """
 
     def __init__(self, seals: dict[int, str], start: int = 0, state: ProjectState | None = None) -> None:

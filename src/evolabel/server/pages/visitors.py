@@ -55,12 +55,7 @@ class Visitor(NamedTuple):
 
 
 class Visitors:
-    """Finds the sessions of requests.
-
-    Parameters
-    ----------
-    service : Service
-    """
+    """Finds the sessions of requests to `service`."""
 
     def __init__(self, service: Service) -> None:
         self.service = service

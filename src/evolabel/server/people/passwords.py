@@ -131,13 +131,7 @@ _MOST_KEYS = 50_000
 
 
 class SignInLimits:
-    """Counts failures of the last ten minutes.
-
-    Parameters
-    ----------
-    clock : function
-        Returns seconds.
-    """
+    """Counts failures of the last ten minutes by a `clock` of seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

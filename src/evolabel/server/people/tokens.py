@@ -64,12 +64,7 @@ def end_of_token(until: str | None, now: int) -> int:
 
 
 class TokenCheck:
-    """Finds tokens in the database, and keeps what it has found for a few seconds.
-
-    Parameters
-    ----------
-    reader : Engine
-    """
+    """Finds tokens by `reader`, and keeps what it has found for a few seconds."""
 
     def __init__(self, reader: Engine) -> None:
         self._reader = reader
@@ -101,13 +96,7 @@ class TokenCheck:
 
 
 class RateLimit:
-    """Buckets that fill up within a minute; each request takes one drop from the bucket of its key.
-
-    Parameters
-    ----------
-    clock : function
-        Returns seconds.
-    """
+    """Buckets that fill up within a minute of `clock`; each request takes one drop from the bucket of its key."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,6 +1,7 @@
 """What an operation works with: the state, the time, the records of this batch, and those of the log."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -16,50 +17,24 @@ class TornError(Exception):
     """A record could not be applied, and has perhaps changed the state in part."""
 
 
+@dataclass
 class Origin:
     """Who has sent a request, and what makes a retry of it known.
 
-    Parameters
-    ----------
-    actor_id : int or None
-        The person; None for the service itself.
-    key : str, optional
-        The idempotency key of the request.
-    body_hash : bytes, optional
-        SHA-256 of its body.
-    sees_all : bool
-        Whether the person sees predictions also in a blind project.
+    `actor_id` is the person, None for the service itself; `key` is the idempotency key of the request, `body_hash` the
+    SHA-256 of its body. One who `sees_all` sees predictions also in a blind project.
     """
 
-    def __init__(
-        self,
-        actor_id: int | None = None,
-        key: str | None = None,
-        body_hash: bytes | None = None,
-        *,
-        sees_all: bool = False,
-    ) -> None:
-        self.actor_id = actor_id
-        self.key = key
-        self.body_hash = body_hash
-        self.sees_all = sees_all
+    actor_id: int | None = None
+    key: str | None = None
+    body_hash: bytes | None = None
+    sees_all: bool = False
 
 
 class RecordBatch:
-    """The state of a project during one batch of jobs.
+    """The `state` of project `project_id` during one batch of jobs at time `now`, behind record `head_seq`.
 
-    Parameters
-    ----------
-    project_id : int
-    state : ProjectState
-    head_seq : int
-        Number of the last record that is in the log.
-    now : int
-        Time of the batch.
-    log : Connection
-        Reads what was committed before.
-    room : Room, optional
-        What is left on the disk.
+    `log` reads what was committed before, `room` is what is left on the disk.
     """
 
     def __init__(

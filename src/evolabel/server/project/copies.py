@@ -46,12 +46,7 @@ class StateCopy(NamedTuple):
 class StateView:
     """The newest copy of the state of a project, and the thread in which it is read.
 
-    Parameters
-    ----------
-    submit : function
-        Queues a operation for the worker of the project and returns the future of its result.
-    clock : function, optional
-        Returns seconds; it only runs forward.
+    `submit` queues an operation for the worker of the project, and `clock` returns seconds that only run forward.
     """
 
     def __init__(
@@ -109,13 +104,7 @@ logger = logging.getLogger("evolabel.server")
 
 
 class SnapshotWriter:
-    """Writes one snapshot at a time. An error is logged, because the log alone gives the same state.
-
-    Parameters
-    ----------
-    project_id : int
-    writer : LogWriter
-    """
+    """Writes one snapshot of project `project_id` at a time. An error is logged: the log alone gives the same state."""
 
     def __init__(self, project_id: int, writer: LogWriter) -> None:
         self.seq = 0

@@ -66,16 +66,9 @@ class _Task(NamedTuple):
 
 
 class Effects:
-    """What the answers of one project change.
+    """What the answers of project `project_id` change, computed in `view`; `reader` and `writer` are of its database.
 
-    Parameters
-    ----------
-    project_id : int
-    view : StateView
-    reader : Engine
-    writer : LogWriter
-    is_busy : function
-        Returns whether the worker has so much to do that effects are left out.
+    While `is_busy` returns that the worker has much to do, effects are left out.
     """
 
     def __init__(

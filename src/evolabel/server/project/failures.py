@@ -29,22 +29,9 @@ class BrokenError(Exception):
 
 
 class Failures:
-    """The failures in one project.
+    """The failures in `project` with this `version` of the libraries; `writer` stores them at the time of `clock`.
 
-    Parameters
-    ----------
-    project : Project
-    writer : LogWriter
-        The writing connection.
-    clock : function
-        Returns the time in microseconds since 1970.
-    version : str
-        Versions of the libraries, as stored with a failure.
-
-    Attributes
-    ----------
-    counts : dict of bytes to int
-        Failures by the hash of a request, or by the key of the close of a question.
+    `counts` has them by the hash of a request, or by the key of the close of a question.
     """
 
     def __init__(self, project: Project, writer: LogWriter, clock: Callable[[], int], version: str) -> None:

@@ -166,14 +166,7 @@ class _Answers:
 
 
 class RecentDays:
-    """Keeps the last days of a project.
-
-    Parameters
-    ----------
-    project_id : int
-    day : function
-        Returns the day of a time.
-    """
+    """Keeps the last days of project `project_id`; `day` returns the day of a time."""
 
     def __init__(self, project_id: int, day: Callable[[int], datetime.date]) -> None:
         self._project_id = project_id

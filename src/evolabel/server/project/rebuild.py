@@ -93,15 +93,9 @@ class RebuildPlan(NamedTuple):
 
 
 class Amendments:
-    """What a rebuild changes in the payloads of records, and the records that it leaves out.
+    """What a rebuild of project `project_id` by `plan` changes in payloads, and the records that it leaves out.
 
-    Parameters
-    ----------
-    connection : Connection
-        Reads the log and the names of people.
-    project_id : int
-    plan : RebuildPlan
-        People and labels that an earlier rebuild has left out stay out.
+    The log is read through `connection`. People and labels that an earlier rebuild has left out stay out.
     """
 
     def __init__(self, connection: Connection, project_id: int, plan: RebuildPlan) -> None:
@@ -166,12 +160,7 @@ def _label_names(connection: Connection, project_id: int) -> list[str]:
 
 
 class RebuildBeside(StateBeside):
-    """The state made from the first record on, with amendments.
-
-    Parameters
-    ----------
-    amendments : Amendments
-    """
+    """The state made from the first record on, with `amendments`."""
 
     def __init__(self, amendments: Amendments) -> None:
         super().__init__()

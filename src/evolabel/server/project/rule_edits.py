@@ -164,15 +164,7 @@ def undo_by_inverse(batch: RecordBatch, seq: int, origin: Origin) -> Facts:
 
 
 class UndoBeside(StateBeside):
-    """The state from before an act on, without it.
-
-    Parameters
-    ----------
-    connection : Connection
-        Reads the log and the snapshots.
-    project_id : int
-    plan : UndoPlan
-    """
+    """The state of project `project_id` from before the act of `plan` on, without it; `connection` reads the log."""
 
     def __init__(self, connection: Connection, project_id: int, plan: UndoPlan) -> None:
         super().__init__()

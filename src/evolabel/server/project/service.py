@@ -65,17 +65,10 @@ class NewProject(NamedTuple):
 
 
 class Service:
-    """Everything that runs behind the routes.
+    """Everything that runs behind the routes, over the database at `url`, whose tables are made if there are none.
 
-    Parameters
-    ----------
-    url : URL
-        The database; its tables are made if there are none.
-    limits : ServiceLimits
-    checkpoint : bool
-        Whether the service moves SQLite's write-ahead log into the database; else another program does.
-    retention : Retention, optional
-        When values of samples go to files; never without it.
+    Without `checkpoint` another program moves SQLite's write-ahead log into the database. Values of samples go to
+    files by `retention`, never without it.
     """
 
     def __init__(

@@ -35,15 +35,7 @@ Facts = dict[str, Any]
 
 
 class ProjectState:
-    """The learner of a project with its open questions.
-
-    Parameters
-    ----------
-    settings : ProjectSettings
-    features : list of Feature
-    labels : list of Label
-    learner : ActiveLearner
-    """
+    """The `learner` of a project with its `settings`, `features` and `labels`, and its open questions."""
 
     def __init__(
         self, settings: ProjectSettings, features: list[Feature], labels: list[Label], learner: ActiveLearner

@@ -58,20 +58,9 @@ logger = logging.getLogger("evolabel.server")
 
 
 class Worker:
-    """Owns the state of one project.
+    """Owns the state of one `project`, which the connection of `writer`, shared by all, writes and `reader` reads.
 
-    Parameters
-    ----------
-    project : Project
-    writer : LogWriter
-        The writing connection, shared by all projects.
-    reader : Engine
-        Connections that read what was committed.
-    limits : ServiceLimits
-    clock : function
-        Returns the time in microseconds since 1970.
-    metrics : Metrics, optional
-        Those of the service.
+    `clock` returns microseconds since 1970, `metrics` are those of the service.
     """
 
     def __init__(
