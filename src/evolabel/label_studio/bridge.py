@@ -21,15 +21,16 @@ from starlette.routing import Route
 from evolabel._utils.json_text import parse_json
 from evolabel.client import AsyncClient, ConnectionLostError, ProjectStatus, Retry, SamplePrediction, ServiceError
 from evolabel.errors import DataError, ParameterError
-from evolabel.label_studio.choices import ChoicesTag, read_choices
 from evolabel.label_studio.events import (
     Answers,
+    ChoicesTag,
     JointEvent,
     PlacedAnnotation,
     PredictRequest,
     SetupRequest,
     SingleEvent,
     StudioFieldError,
+    read_choices,
     task_values,
 )
 

@@ -1,23 +1,55 @@
-"""What is read of the requests of Label Studio, and the labels of a project that its annotations give.
+"""What is read of requests of Label Studio and of its labelling configuration, and the labels that annotations give.
 
 The requests carry secrets (`access_token`, `params.login`, `params.password`). Only the fields that are named here are
 read; nothing else is kept or logged.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, NamedTuple
+from xml.etree import ElementTree
 
 from pydantic import AliasChoices, BaseModel, Field
 
+from evolabel._utils.text import first_names
 from evolabel.errors import DataError
-from evolabel.label_studio.choices import ChoicesTag
 
 QUESTION_FIELD = "evolabel_number"
 """Field of a task that is a question of the project: its number."""
 MOST_TASKS = 1000  # of a request
 Fields = dict[str, Any]
 Answers = dict[str, bool | None]
+
+
+_LONGEST_CONFIG = 100_000  # characters
+
+
+class ChoicesTag(NamedTuple):
+    """The tag `Choices`: its name, the tag it belongs to, and its choices."""
+
+    name: str
+    to_name: str
+    choices: list[str]
+
+
+def read_choices(config: object, labels: Collection[str]) -> ChoicesTag:
+    """Return the tag `Choices` of a `config`; DataError unless there is one, and its choices are among `labels`."""
+    if not isinstance(config, str) or not 0 < len(config) <= _LONGEST_CONFIG:
+        raise DataError("the request has no labelling configuration as text; send label_config")
+    if "<!" in config.replace("<!--", ""):
+        raise DataError("the labelling configuration has declarations such as <!ENTITY>; leave them out")
+    try:
+        root = ElementTree.fromstring(config)
+    except ElementTree.ParseError as error:
+        raise DataError(f"the labelling configuration is no XML: {error}") from None
+    found = list(root.iter("Choices"))
+    if len(found) != 1:
+        raise DataError(f"the labelling configuration has {len(found)} tags Choices; it must have one")
+    tag = found[0]
+    choices = [choice.get("alias") or choice.get("value") or "" for choice in tag.iter("Choice")]
+    if unknown := [choice for choice in choices if choice not in labels]:
+        raise DataError(f"{unknown[0]!r} is no label of the project; the labels are {first_names(list(labels))}")
+    return ChoicesTag(tag.get("name") or "", (tag.get("toName") or "").split(",")[0], choices)
 
 
 class StudioFieldError(DataError):

@@ -206,7 +206,7 @@ async def get_export(worker: Entered, sender: Actor, access: AppAccess, name: st
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
     if write := _MODELS.get(name):
         worker.view.forget()  # the file is that of now, not of a copy that may be a second old
-        read: Any = worker.view.read(lambda copy: write(copy.learner()))
+        read: Any = worker.view.read(lambda copy: write(copy.state.learner))
         return Response(await asyncio.wrap_future(read), headers=headers, media_type=_BYTES)
     media, lines = _FILES[name]
     text = lines(access.service.reader, worker.project.id)

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select, update
 from evolabel.errors import DataError
 from evolabel.server.log.canonical import canonical, digest, parsed
 from evolabel.server.log.records import PAGE, find_kinds
-from evolabel.server.log.schema import LOG, SNAPSHOT
+from evolabel.server.log.schema import LOG, SNAPSHOT, of_record
 
 REDACTED = "redacted"
 """Kind of the record that names an archive file."""
@@ -42,7 +42,7 @@ def last_archivable(connection: Connection, project_id: int, before: int) -> int
     """
     query = (
         select(SNAPSHOT.c.seq)
-        .join(LOG, (LOG.c.project_id == SNAPSHOT.c.project_id) & (LOG.c.seq == SNAPSHOT.c.seq))
+        .join(LOG, of_record(SNAPSHOT))
         .where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.at < before, SNAPSHOT.c.chain == LOG.c.chain)
         .order_by(SNAPSHOT.c.seq.desc())
     )

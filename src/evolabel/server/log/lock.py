@@ -3,23 +3,11 @@
 import contextlib
 import os
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from sqlalchemy import URL, Connection, text
 
 _POSTGRES_KEY = (7290, 1)  # of the advisory lock; any other program should use another pair
-
-
-class WriterLock(Protocol):
-    """Held by one process at a time."""
-
-    def acquire(self) -> bool:
-        """Return whether this process holds the lock now; returns at once."""
-        ...
-
-    def release(self) -> None:
-        """Give the lock back."""
-        ...
 
 
 class FileLock:
@@ -33,7 +21,7 @@ class FileLock:
         self._file: IO[bytes] | None = None
 
     def acquire(self) -> bool:
-        """Return whether this process holds the lock now."""
+        """Return whether this process holds the lock now; returns at once."""
         if self._file is not None:
             return True
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +59,10 @@ class SessionLock:
         with contextlib.suppress(Exception):  # a lost connection has released it
             self._connection.execute(text("SELECT pg_advisory_unlock_all()"))
             self._connection.commit()
+
+
+WriterLock = FileLock | SessionLock
+"""Held by one process at a time."""
 
 
 def writer_lock(url: URL, connection: Connection) -> WriterLock:

@@ -60,18 +60,11 @@ def version_of(connection: Connection) -> str | None:
     return None if found is None else str(found)
 
 
-def upgrade_tables(connection: Connection, to: str = "head") -> None:
-    """Change the tables in the transaction of `connection` up to the version `to`."""
+def upgrade_tables(connection: Connection) -> None:
+    """Change the tables in the transaction of `connection` up to the version of the program."""
     from alembic import command
 
-    command.upgrade(_config(connection), to)
-
-
-def downgrade_tables(connection: Connection, to: str = "base") -> None:
-    """Change the tables in the transaction of `connection` back to the version `to`; `base` drops them."""
-    from alembic import command
-
-    command.downgrade(_config(connection), to)
+    command.upgrade(_config(connection), "head")
 
 
 def known_versions() -> set[str]:

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from evolabel.server.log.canonical import canonical
 from evolabel.server.log.records import FIRST_CHAIN, Head, Record, read_record
-from evolabel.server.log.schema import LOG, PROJECT, RESPONSE, SAMPLE
+from evolabel.server.log.schema import LOG, PROJECT, RESPONSE, SAMPLE, of_record
 
 
 class Project(NamedTuple):
@@ -68,19 +68,13 @@ def _samples_by_ids(backend: str) -> Select[Any]:
         has_id: ColumnElement[bool] = column == any_(bindparam("ids", type_=ARRAY(Text)))
     else:
         has_id = column.in_(select(func.json_each(bindparam("ids")).table_valued("value").c.value))
-    return (
-        select(column, LOG)
-        .join(LOG, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
-        .where(SAMPLE.c.project_id == bindparam("project"), has_id)
-    )
+    return select(column, LOG).join(LOG, of_record(SAMPLE)).where(SAMPLE.c.project_id == bindparam("project"), has_id)
 
 
 def find_sample(connection: Connection, project_id: int, number: int) -> Record | None:
     """Return the record of sample `number` of project `project_id`, read through `connection`, or None."""
     query = (
-        select(LOG)
-        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
-        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.number == number)
+        select(LOG).join(SAMPLE, of_record(SAMPLE)).where(SAMPLE.c.project_id == project_id, SAMPLE.c.number == number)
     )
     row = connection.execute(query).first()
     return None if row is None else read_record(row)
@@ -93,7 +87,7 @@ def last_response(connection: Connection, project_id: int, number: int, person_i
     """
     query = (
         select(LOG)
-        .join(RESPONSE, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .join(RESPONSE, of_record(RESPONSE))
         .where(RESPONSE.c.project_id == project_id, RESPONSE.c.number == number, RESPONSE.c.person_id == person_id)
         .order_by(RESPONSE.c.revision.desc())
     )

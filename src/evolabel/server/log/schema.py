@@ -11,6 +11,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     ForeignKey,
     Index,
     Integer,
@@ -317,6 +318,11 @@ AUDIT = Table(
     Column("address", Text),
     Column("request_id", Text),
 )
+
+
+def of_record(table: Table) -> ColumnElement[bool]:
+    """Return the condition of a join: the row of `table` was made by the record of the log."""
+    return (LOG.c.project_id == table.c.project_id) & (LOG.c.seq == table.c.seq)
 
 
 def _after_create(table: Table, dialect: str, statement: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from evolabel.server.log.schema import FAILURE, LOG, SNAPSHOT
+from evolabel.server.log.schema import FAILURE, LOG, SNAPSHOT, of_record
 from evolabel.server.log.times import SECOND
 
 
@@ -59,7 +59,7 @@ def snapshot_seals(connection: Connection, project_id: int) -> dict[int, str]:
     """
     query = (
         select(SNAPSHOT.c.seq, SNAPSHOT.c.seal)
-        .join(LOG, (LOG.c.project_id == SNAPSHOT.c.project_id) & (LOG.c.seq == SNAPSHOT.c.seq))
+        .join(LOG, of_record(SNAPSHOT))
         .where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.chain == LOG.c.chain)
         .order_by(SNAPSHOT.c.seq)
     )

@@ -23,7 +23,7 @@ from evolabel._utils.text import first_names
 from evolabel._utils.validation import shown
 from evolabel.errors import ParameterError
 from evolabel.server.log.engines import check_external_checkpoint
-from evolabel.server.project.settings import ProjectSettings, Retention, ServiceLimits
+from evolabel.server.project.settings import MEBIBYTE, MEGABYTE, ProjectSettings, Retention, ServiceLimits
 
 _PREFIX = "EVOLABEL_"
 _PRIVATE = ("127.0.0.1", "localhost", "::1")
@@ -176,11 +176,8 @@ class ServerConfig(BaseSettings):
 
     def service_limits(self) -> ServiceLimits:
         """Return the limits of the service."""
-        given = self.limits
-        return ServiceLimits.of(
-            queue=given.queue, rows=given.rows, min_free_mb=self.database.min_free_mb, model_mb=given.model_mb,
-            sse=given.sse,
-        )  # fmt: skip
+        given, min_free = self.limits, self.database.min_free_mb * MEGABYTE
+        return ServiceLimits(given.queue, given.rows, min_free, given.model_mb * MEBIBYTE, given.sse)
 
 
 class Loaded(NamedTuple):

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from evolabel.server.http.access import Entered, Sent, access_of, carry_out, read
 from evolabel.server.http.questions import keep_draft
+from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import SECOND, now_us
 from evolabel.server.pages.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
 from evolabel.server.pages.render import render, render_page
@@ -24,7 +25,7 @@ from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.follower import check_can_write
 from evolabel.server.project.leases import read_draft
 from evolabel.server.project.operations import ConflictError
-from evolabel.server.project.sample_rows import answers_before, cells_before, last_own_responses
+from evolabel.server.project.sample_rows import answers_before, cells_before, responses_by
 from evolabel.server.project.settings import Label
 from evolabel.server.project.worker import Worker
 
@@ -213,7 +214,7 @@ async def _chosen_before(
 async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most: int) -> list[dict[str, Any]]:
     """Return the last answers of `visitor`, at most `most`; predictions only where it may be seen."""
     project, person = worker.project.id, visitor.person.id
-    own = await access_of(request).read(lambda c: last_own_responses(c, project, person, most))
+    own = await access_of(request).read(lambda c: responses_by(c, project, person, most, before=MOST_NUMBER))
     effects = await asyncio.to_thread(worker.effects.find, [response.number for response in own])
     order, held, seen = await read(
         worker,

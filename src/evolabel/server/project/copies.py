@@ -12,7 +12,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
-from evolabel.active import ActiveLearner
 from evolabel.errors import EvolabelError
 from evolabel.server.log.records import Head
 from evolabel.server.log.snapshots import drop_old_snapshots, insert_snapshot
@@ -28,15 +27,14 @@ T = TypeVar("T")
 
 
 class StateCopy(NamedTuple):
-    """A copy of the state after record `seq`, made at `at`, seconds of a clock that only runs forward."""
+    """A copy of the state after record `seq`, made at `at`, seconds of a clock that only runs forward.
+
+    Readers share it, so what changes it needs a `trial`.
+    """
 
     state: ProjectState
     seq: int
     at: float
-
-    def learner(self) -> ActiveLearner:
-        """Return the learner of the copy; readers share it, so a trial that changes it needs `trial`."""
-        return self.state.learner
 
     def trial(self) -> ProjectState:
         """Return another copy of the state, which the caller may change."""

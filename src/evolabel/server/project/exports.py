@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Engine, Select, Table, case, select
 
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.records import PAGE, log_lines, read_record
-from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
+from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE, of_record
 from evolabel.server.log.times import utc_text
 from evolabel.server.log.writer import reading
 from evolabel.server.project.statistics import STANDS
@@ -67,7 +67,7 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
     """Yield the samples of project `project_id` with their predictions and questions, read by `engine`."""
     query = (
         select(LOG, SAMPLE.c.external_id, SAMPLE.c.source)
-        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .join(SAMPLE, of_record(SAMPLE))
         .where(LOG.c.project_id == project_id)
     )
     names = [feature["name"] for feature in project_columns(engine, project_id)[0]]

@@ -176,11 +176,6 @@ def _rule_in_front(learner: ActiveLearner, rule: int) -> int | None:
     return added[-1] if added and added[-1] in written else None
 
 
-def has_inverse(outcome: Facts) -> bool:
-    """Return whether the act with this `outcome` is undone by its inverse, and not by replay."""
-    return "inverse" in outcome
-
-
 def _next_number(learner: ActiveLearner) -> int:
     """Return the number that the next new rule of `learner` gets, 0 in the warm-up."""
     model = learner.classifier.inner.any_model

@@ -101,9 +101,7 @@ def late_labels(batch: RecordBatch, number: int, labels: Facts, origin: Origin) 
     given = {name: value for name, value in read_answers(batch.state.labels, labels).items() if value is not None}
     if not given:
         raise DataError("no label is given; send true or false for at least one")
-    record = batch.sample(number)
-    if record is None:
-        raise UnknownError(f"there is no sample {number}; send it first")
+    record = sample_record(batch, number)
     key = f"late:{number}"
     if known := batch.by_key(key):
         entry = known[0].entry
@@ -119,10 +117,7 @@ def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origi
 
     It trains nothing; None takes back the labels sent before. The same labels again change nothing.
     """
-    record = batch.sample(number)
-    if record is None:
-        raise UnknownError(f"there is no sample {number}; send it first")
-    person, sent = origin.actor_id or 0, stored_payload(record).get("y") or {}
+    person, sent = origin.actor_id or 0, stored_payload(sample_record(batch, number)).get("y") or {}
     given = dict.fromkeys(sent) if answers is None else read_answers(batch.state.labels, answers)
     before = batch.last_response(number, person)
     former = sent if before is None else before.entry.payload.get("answers")
@@ -132,6 +127,13 @@ def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origi
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": True, "answers": given}
     batch.record("correction", payload, origin)
     return {"corrected": True}
+
+
+def sample_record(batch: RecordBatch, number: int) -> Record:
+    """Return the record of sample `number` in the `batch`; UnknownError if there is none."""
+    if (record := batch.sample(number)) is None:
+        raise UnknownError(f"there is no sample {number}; numbers begin at 1, send it first")
+    return record
 
 
 def stored_payload(record: Record) -> Facts:

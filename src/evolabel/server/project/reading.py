@@ -12,7 +12,7 @@ from evolabel.server.log.records import Record
 from evolabel.server.log.times import SECOND
 from evolabel.server.project.batch import RecordBatch, without_events
 from evolabel.server.project.leases import Leases
-from evolabel.server.project.operations import ConflictError, UnknownError
+from evolabel.server.project.operations import ConflictError, UnknownError, question_record, sample_record
 from evolabel.server.project.questions import Answers, OpenQuestion, needs_another
 from evolabel.server.project.settings import Feature
 from evolabel.server.project.state import Facts, ProjectState
@@ -42,10 +42,7 @@ def show_project(batch: RecordBatch) -> Facts:
 
 def show_sample(batch: RecordBatch, number: int, person: int, *, sees_all: bool) -> Facts:
     """Return sample `number` in the `batch`, without what a `person` may not see yet, who `sees_all` or is blind."""
-    record = batch.sample(number)
-    if record is None:
-        raise UnknownError(f"there is no sample {number}; numbers begin at 1")
-    return shown_sample(batch, record, person, sees_all=sees_all)
+    return shown_sample(batch, sample_record(batch, number), person, sees_all=sees_all)
 
 
 def shown_sample(batch: RecordBatch, record: Record, person: int, *, sees_all: bool) -> Facts:
@@ -147,9 +144,7 @@ def may_see_effect(batch: RecordBatch, number: int, person: int) -> bool:
 
     UnknownError if nothing was asked.
     """
-    record = batch.sample(number)
-    if record is None or record.entry.outcome["question"] is None:
-        raise UnknownError(f"there is no question {number}; questions have the numbers of their samples")
+    question_record(batch, number)
     question = batch.state.open.get(number)
     return question is None or person in question.responses
 

@@ -24,7 +24,6 @@ from evolabel.server.project.learner_changes import (
     UNDONE,
     blob_hash,
     conditions_of,
-    has_inverse,
     touched_rules,
     try_act,
 )
@@ -126,7 +125,7 @@ def plan_undo(acts: list[Record], seq: int) -> UndoPlan:
             models,
         )
     plan = found[0]
-    way = "inverse" if has_inverse(plan.entry.outcome) else "replay"
+    way = "inverse" if "inverse" in plan.entry.outcome else "replay"
     later = [r for r in acts if r.seq > seq and r.entry.kind in RULE_KINDS and r.seq not in undone]
     if building := [r.seq for r in later if _builds_on(r, plan, way)]:
         numbers = ", ".join(map(str, building))

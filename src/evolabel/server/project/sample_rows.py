@@ -7,7 +7,7 @@ from sqlalchemy import Connection, exists, select
 
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.records import Record, read_record
-from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE
+from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE, of_record
 from evolabel.server.project.statistics import STANDS
 
 
@@ -48,7 +48,7 @@ def list_samples(connection: Connection, project_id: int, chosen: SampleFilter, 
     """
     query = (
         select(LOG)
-        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .join(SAMPLE, of_record(SAMPLE))
         .where(SAMPLE.c.project_id == project_id, SAMPLE.c.number > chosen.after)
         .order_by(SAMPLE.c.number)
         .limit(limit)
@@ -101,7 +101,7 @@ def _responses(project_id: int) -> Any:
     of_sample = LOG.alias("of_sample")
     return (
         select(RESPONSE, LOG.c.at, PERSON.c.display, of_sample.c.outcome)
-        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .join(LOG, of_record(RESPONSE))
         .join(SAMPLE, (SAMPLE.c.project_id == RESPONSE.c.project_id) & (SAMPLE.c.number == RESPONSE.c.number))
         .join(of_sample, (of_sample.c.project_id == SAMPLE.c.project_id) & (of_sample.c.seq == SAMPLE.c.seq))
         .outerjoin(PERSON, PERSON.c.id == RESPONSE.c.person_id)
@@ -141,42 +141,6 @@ def closed_questions(
 _SEARCHED = 5000  # samples back in which values of the same source are looked for
 
 
-class OwnResponse(NamedTuple):
-    """The last response of a person to a question, and what the model had predicted."""
-
-    number: int
-    status: str
-    answers: dict[str, int | None]
-    at: int
-    final_at: int | None
-    predicted: list[str]
-
-
-def last_own_responses(connection: Connection, project_id: int, person_id: int, most: int) -> list[OwnResponse]:
-    """Return the last responses of person `person_id` in project `project_id`, at most `most`, newest first.
-
-    They are read through `connection`; those taken back are left out.
-    """
-    query = (
-        select(RESPONSE, LOG.c.at)
-        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
-        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.person_id == person_id)
-        .order_by(RESPONSE.c.seq.desc())
-        .limit(10 * most)
-    )
-    newest: dict[int, Any] = {}
-    for row in connection.execute(query):
-        newest.setdefault(row.number, row)
-    rows = [row for row in newest.values() if row.status != "withdrawn"][:most]
-    return [
-        OwnResponse(
-            row.number, row.status, parsed(row.answers), row.at, row.final_at,
-            _predicted_labels(connection, project_id, row.number),
-        )
-        for row in rows
-    ]  # fmt: skip
-
-
 def answers_before(
     connection: Connection, project_id: int, number: int, person_id: int
 ) -> tuple[dict[str, int | None], int]:
@@ -186,7 +150,7 @@ def answers_before(
     """
     query = (
         select(RESPONSE.c.answers, LOG.c.at)
-        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .join(LOG, of_record(RESPONSE))
         .where(RESPONSE.c.project_id == project_id, RESPONSE.c.number == number, RESPONSE.c.person_id == person_id)
         .where(RESPONSE.c.status == "submitted")
         .order_by(RESPONSE.c.revision.desc())
@@ -204,7 +168,7 @@ def cells_before(
     """
     query = (
         select(LOG.c.payload)
-        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .join(SAMPLE, of_record(SAMPLE))
         .where(SAMPLE.c.project_id == project_id, SAMPLE.c.number <= number, LOG.c.payload.is_not(None))
         .where(SAMPLE.c.number > number - _SEARCHED)
         .order_by(SAMPLE.c.number.desc())
@@ -213,13 +177,3 @@ def cells_before(
     if source is not None:
         query = query.where(SAMPLE.c.source == source)
     return [parsed(payload)["x"] for payload in connection.scalars(query)][::-1]
-
-
-def _predicted_labels(connection: Connection, project_id: int, number: int) -> list[str]:
-    """Return the labels that the model predicted for sample `number`, as logged."""
-    query = (
-        select(LOG.c.outcome)
-        .join(SAMPLE, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
-        .where(SAMPLE.c.project_id == project_id, SAMPLE.c.number == number)
-    )
-    return list(parsed(connection.scalar(query) or '{"labels": []}')["labels"])

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 from evolabel._utils.text import first_names
 from evolabel.errors import ParameterError
 
-_MEGABYTE = 1_000_000
-_MEBIBYTE = 1024 * 1024
+MEGABYTE = 1_000_000
+MEBIBYTE = 1024 * 1024
 
 
 class ServiceLimits(NamedTuple):
@@ -22,17 +22,9 @@ class ServiceLimits(NamedTuple):
 
     queue: int = 2000
     rows: int = 1000
-    min_free: int = 200 * _MEGABYTE
-    model: int = 64 * _MEBIBYTE
+    min_free: int = 200 * MEGABYTE
+    model: int = 64 * MEBIBYTE
     sse: int = 200
-
-    @classmethod
-    def of(cls, *, queue: int, rows: int, min_free_mb: int, model_mb: int, sse: int) -> "ServiceLimits":
-        """Return the limits for the numbers of a configuration: `queue`, `rows` and `sse` as they are.
-
-        `min_free_mb` (10^6 bytes) and `model_mb` (2^20 bytes) are converted to bytes.
-        """
-        return cls(queue, rows, min_free_mb * _MEGABYTE, model_mb * _MEBIBYTE, sse)
 
 
 DEFAULT_LIMITS = ServiceLimits()

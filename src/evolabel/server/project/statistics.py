@@ -15,7 +15,18 @@ from sqlalchemy import Connection, Select, func, select
 
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.derive import hour_of, minute_of
-from evolabel.server.log.schema import LIMITS, LOG, PER_HOUR_LABEL, PER_MINUTE, PERSON, RESPONSE, SAMPLE, SNAPSHOT
+from evolabel.server.log.records import time_of
+from evolabel.server.log.schema import (
+    LIMITS,
+    LOG,
+    PER_HOUR_LABEL,
+    PER_MINUTE,
+    PERSON,
+    RESPONSE,
+    SAMPLE,
+    SNAPSHOT,
+    of_record,
+)
 from evolabel.server.log.times import HOUR
 
 _LATER = RESPONSE.alias("later")
@@ -85,9 +96,9 @@ def answers_by_day(
     Days are whole. Those are returned whose last record is behind `after` and before `before`, and only those of
     `person` if one is given.
     """
-    first, last = (connection.scalar(_time_of(project_id, seq)) for seq in (after, before))
-    query = _standing(project_id).where(LOG.c.at >= (first or 0) - _LONGEST_DAY)
-    if last is not None:
+    first, last = (time_of(connection, project_id, seq) for seq in (after, before))
+    query = _standing(project_id).where(LOG.c.at >= first - _LONGEST_DAY)
+    if last:
         query = query.where(LOG.c.at <= last + _LONGEST_DAY)
     if person is not None:
         query = query.where(PERSON.c.name == person)
@@ -120,14 +131,10 @@ def responses_of(project_id: int) -> Select[Any]:
     columns = RESPONSE.c[("person_id", "number", "seq", "status", "answers", "took_ms")]
     return (
         select(*columns, LOG.c.at, PERSON.c.display)
-        .join(LOG, (LOG.c.project_id == RESPONSE.c.project_id) & (LOG.c.seq == RESPONSE.c.seq))
+        .join(LOG, of_record(RESPONSE))
         .join(PERSON, PERSON.c.id == RESPONSE.c.person_id)
         .where(RESPONSE.c.project_id == project_id)
     )
-
-
-def _time_of(project_id: int, seq: int) -> Select[Any]:
-    return select(LOG.c.at).where(LOG.c.project_id == project_id, LOG.c.seq == seq)
 
 
 def _counted(given: Collection[Given]) -> AnswerCounts:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from evolabel.server.log.canonical import parsed
-from evolabel.server.log.schema import LOG, RESPONSE, SAMPLE
+from evolabel.server.log.schema import LOG, RESPONSE, SAMPLE, of_record
 from evolabel.server.project.copies import StateCopy
 from evolabel.server.project.state import Facts, ProjectState
 from evolabel.typing import IntArray
@@ -63,7 +63,7 @@ def recent_samples(connection: Connection, project_id: int, most: int) -> list[R
     """
     query = (
         select(SAMPLE.c.number, LOG.c.payload)
-        .join(LOG, (LOG.c.project_id == SAMPLE.c.project_id) & (LOG.c.seq == SAMPLE.c.seq))
+        .join(LOG, of_record(SAMPLE))
         .where(SAMPLE.c.project_id == project_id)
         .order_by(SAMPLE.c.number.desc())
         .limit(most)

@@ -5,7 +5,7 @@ Until then they are those of `schema.py`. The first change after it is a file of
 
 from alembic import op
 
-from evolabel.server.log.schema import APPEND_ONLY, METADATA
+from evolabel.server.log.schema import METADATA
 
 revision = "0001"
 down_revision = None
@@ -14,12 +14,3 @@ down_revision = None
 def upgrade() -> None:
     """Make all tables."""
     METADATA.create_all(op.get_bind())
-
-
-def downgrade() -> None:
-    """Drop all tables with what is in them."""
-    connection = op.get_bind()
-    METADATA.drop_all(connection)
-    if connection.dialect.name == "postgresql":
-        for table in APPEND_ONLY:
-            op.execute(f"DROP FUNCTION IF EXISTS refuse_{table}()")
