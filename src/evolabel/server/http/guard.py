@@ -88,7 +88,7 @@ class Guard:
             if b"%00" in body and _is_form(request):
                 raise ProblemError(422, "invalid", "a field has a character that cannot be stored; leave it out")
         except EvolabelError as error:
-            await problems.document_of(request, error)(request.scope, receive, send)
+            await problems.problem_of(request, error)(request.scope, receive, send)
         else:
             await self._app(request.scope, _replaying(body, receive), send)
 

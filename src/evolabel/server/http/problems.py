@@ -85,10 +85,10 @@ def document(
 
 
 async def _evolabel_error(request: Request, error: Exception) -> Response:
-    return document_of(request, error)
+    return problem_of(request, error)
 
 
-def document_of(request: Request, error: Exception) -> Response:
+def problem_of(request: Request, error: Exception) -> Response:
     """Return the problem document of `request` for an `error` of the service."""
     if isinstance(error, ProblemError):
         return document(request, error.status, error.type, str(error), headers=error.headers)

@@ -73,8 +73,6 @@ class SamplesIn(Body):
     """Samples in the order in which they are counted."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
         json_schema_extra={
             "examples": [{"samples": [{"id": "gw1-88121", "x": {"pressure": 4.92, "flow": 3.41, "current": None}}]}]
         },
@@ -130,9 +128,7 @@ class LabelsIn(Body):
 class AnswerIn(Body):
     """A person's answer: true, false, or null for unsure, by label."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra={"examples": [{"answers": {"leak": True}, "took_ms": 3120}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"answers": {"leak": True}, "took_ms": 3120}]})
     answers: Annotated[dict[str, Answer], Field(min_length=1)]
     took_ms: Annotated[int, Field(ge=0, le=10**9)] | None = None
     note: StrictStr | None = Field(None, max_length=2000)
@@ -178,8 +174,6 @@ class ProjectIn(Body):
     """A new project; `settings` are budget, limits of questions and times."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
         json_schema_extra={
             "examples": [
                 {

@@ -5,6 +5,7 @@ next question at once. Without it a form leads to the page, as browsers without 
 """
 
 import asyncio
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from evolabel.server.http.access import Entered, Sent, access_of, carry_out, rea
 from evolabel.server.http.questions import keep_draft
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import SECOND, now_us
-from evolabel.server.pages.feature_rows import CURVE, RECENT, FeatureRow, feature_rows
+from evolabel.server.pages.feature_rows import read_feature_rows
 from evolabel.server.pages.render import render, render_page
 from evolabel.server.pages.texts import counted, text
 from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
@@ -25,7 +26,7 @@ from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.follower import check_can_write
 from evolabel.server.project.leases import read_draft
 from evolabel.server.project.operations import ConflictError
-from evolabel.server.project.sample_rows import answers_before, cells_before, responses_by
+from evolabel.server.project.sample_rows import answers_before, responses_by
 from evolabel.server.project.settings import Label
 from evolabel.server.project.worker import Worker
 
@@ -171,8 +172,9 @@ async def _show(request: Request, worker: Worker, visitor: Visitor, look: ShownQ
     }
     if question is not None:
         chosen = look.chosen if look.chosen is not None else await _chosen_before(request, worker, visitor, question)
+        rows = partial(read_feature_rows, project_id=worker.project.id, features=found["features"], shown=question)
         facts |= {
-            "rows": await _sample_rows(request, worker, found),
+            "rows": (await access_of(request).read(rows))[0],
             "asked": _label_rows(found["labels"], question["question"], chosen, asked=True),
             "others": _label_rows(found["labels"], question["question"], chosen, asked=False),
         }
@@ -182,19 +184,6 @@ async def _show(request: Request, worker: Worker, visitor: Visitor, look: ShownQ
         content = render("answer_main.html", visitor=visitor, project=worker.project, **facts)
         return HTMLResponse(content, status)
     return render_page(request, "answer.html", visitor=visitor, worker=worker, status=status, **facts)
-
-
-async def _sample_rows(request: Request, worker: Worker, found: dict[str, Any]) -> list[FeatureRow]:
-    """Return the rows of the sample of the question that was `found`."""
-    question, project = found["question"], worker.project.id
-
-    def values(connection: Connection) -> list[FeatureRow]:
-        recent = cells_before(connection, project, question["number"], RECENT)
-        source = question.get("source")
-        own = cells_before(connection, project, question["number"], CURVE, source) if source else recent[-CURVE:]
-        return feature_rows(found["features"], question["x"], recent, own)
-
-    return await access_of(request).read(values)
 
 
 async def _chosen_before(

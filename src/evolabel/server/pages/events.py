@@ -9,13 +9,12 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
 from evolabel.core.events import OF_POSITIVES
-from evolabel.server.http.access import Entered, access_of, read
+from evolabel.server.http.access import Entered, access_of
 from evolabel.server.log.activity import ActivityItem, people_in, read_activity
 from evolabel.server.log.times import local_time, now_us
 from evolabel.server.pages import texts
-from evolabel.server.pages.render import render_page
+from evolabel.server.pages.render import project_page
 from evolabel.server.pages.visitors import Entrant
-from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.statistics import DayOfAnswers, answers_by_day
 
 _ICONS = {
@@ -161,17 +160,15 @@ async def get_events_page(
 ) -> Response:
     """Show what happened before record `before`, of a `kind` and by a `person`, newest first."""
     kind = kind if kind in _KINDS else "all"
-    waiting = await read(worker, lambda batch: waiting_for(batch, visitor.person.id))
 
     def find(connection: Connection) -> dict[str, Any]:
         found = _found(connection, worker.project.id, kind, person, min(before, 2**62))
         return {**found, "people": people_in(connection, worker.project.id)}
 
     shown = await access_of(request).read(find)
-    return render_page(
-        request, "events.html", visitor=visitor, worker=worker, waiting=waiting, kind=kind, kinds=list(_KINDS),
-        person=person, **shown,
-    )  # fmt: skip
+    return await project_page(
+        request, "events.html", visitor=visitor, worker=worker, kind=kind, kinds=list(_KINDS), person=person, **shown
+    )
 
 
 def _found(connection: Connection, project_id: int, kind: str, person: str, before: int) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sqlalchemy import Connection
 
 from evolabel.server.pages.render import plain_number
 from evolabel.server.pages.texts import decimal_text
+from evolabel.server.project.sample_rows import cells_before
 from evolabel.server.project.settings import Feature
 
 RECENT = 500
@@ -73,6 +75,19 @@ def feature_rows(
         rows.append(make(feature, x.get(feature.name), column, curve))
     order = {"low": 0, "high": 0, "missing": 1, "": 2}
     return sorted(rows, key=lambda row: order[row.state])
+
+
+def read_feature_rows(
+    connection: Connection, project_id: int, features: Sequence[Feature], shown: dict[str, Any]
+) -> tuple[list[FeatureRow], list[list[Any]]]:
+    """Return the rows of the sample `shown` with these `features`, and the values of the last samples before it.
+
+    They are read through `connection` from project `project_id`.
+    """
+    number, source = shown["number"], shown.get("source")
+    recent = cells_before(connection, project_id, number, RECENT)
+    own = cells_before(connection, project_id, number, CURVE, source) if source else recent[-CURVE:]
+    return feature_rows(features, shown["x"], recent, own), recent
 
 
 def _number_row(feature: Feature, value: float | None, column: list[Any], curve: list[Any]) -> FeatureRow:

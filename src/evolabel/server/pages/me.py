@@ -5,15 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from evolabel.server.http.access import Entered, access_of, read
+from evolabel.server.http.access import Entered, access_of
 from evolabel.server.http.questions import answer_facts, final_numbers
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import now_us
-from evolabel.server.pages.render import render_page
+from evolabel.server.pages.render import project_page, render_page
 from evolabel.server.pages.texts import LANGUAGES
 from evolabel.server.pages.visitors import Entrant, checked_form, visitors_of
 from evolabel.server.people.sessions import delete_sessions, sessions_of, set_preferences
-from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.sample_rows import responses_by
 
 router = APIRouter(include_in_schema=False)
@@ -76,9 +75,8 @@ async def get_own_answers(
     person, project = visitor.person.id, worker.project.id
     given = await access_of(request).read(lambda c: responses_by(c, project, person, _PER_PAGE, before=before))
     final = await final_numbers(worker, given, person, visitor.identity(project))
-    waiting = await read(worker, lambda batch: waiting_for(batch, person))
     answers = [answer_facts(response, final) for response in given]
-    return render_page(
-        request, "own_answers.html", visitor=visitor, worker=worker, waiting=waiting, answers=answers, now=now_us(),
+    return await project_page(
+        request, "own_answers.html", visitor=visitor, worker=worker, answers=answers, now=now_us(),
         older=given[-1].seq if len(given) == _PER_PAGE else None, is_first=before == MOST_NUMBER,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from evolabel.server.log.times import DAY, HOUR, MINUTE, now_us
 from evolabel.server.log.writer import reading
 from evolabel.server.pages.charts import BarChart, bar_chart, place, step_of, ticks
 from evolabel.server.pages.events import by_day, day_of, describe, describe_all, describe_answers
-from evolabel.server.pages.render import render_page
+from evolabel.server.pages.render import project_page, render_page
 from evolabel.server.pages.visitors import Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project import health, operations
 from evolabel.server.project.batch import Origin, RecordBatch
@@ -157,7 +157,6 @@ async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> R
             "role": visitor.role_in(worker.project.id),
             "label_list": list(batch.state.labels),
             "feature_list": list(batch.state.features),
-            "waiting": waiting_for(batch, visitor.person.id),
             "rules": count_rules(batch.state),
             "silent": batch.state.learner.classifier.inner.silent_labels,
             "oldest_waiting": min((question.at for question in waiting), default=None),
@@ -168,7 +167,9 @@ async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> R
     recent_days = request.app.state.recent_days.setdefault(worker.project.id, RecentDays(worker.project.id, day_of))
     facts = await asyncio.to_thread(_facts, access_of(request).service, worker, found, recent_days)
     address = str(request.base_url).rstrip("/")
-    return render_page(request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts)
+    return await project_page(
+        request, "overview.html", visitor=visitor, worker=worker, address=address, **found, **facts
+    )
 
 
 @router.post("/pause")

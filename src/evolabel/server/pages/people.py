@@ -14,7 +14,7 @@ from evolabel.server.http.access import Actor, Entered, Sent, access_of, carry_o
 from evolabel.server.http.people import COUNTED_TIME, link_of
 from evolabel.server.log.schema import ROLES
 from evolabel.server.log.times import DAY, SECOND, now_us
-from evolabel.server.pages.render import render_page
+from evolabel.server.pages.render import project_page
 from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.people import membership, people
 from evolabel.server.people.audit import Sender
@@ -23,7 +23,6 @@ from evolabel.server.people.policies import HiddenError
 from evolabel.server.people.tokens import end_of_token
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.operations import weigh_annotator, weights_of
-from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.statistics import agreements, answers_since
 from evolabel.server.project.worker import Worker
 
@@ -85,12 +84,11 @@ async def _page(
     now = now_us()
     facts = await access_of(request).read(lambda c: _facts(c, worker.project.id, now))
     names = [row.name for row in facts["members"]]
-    person = visitor.person.id
-    weights, waiting = await read(worker, lambda batch: (weights_of(batch, names), waiting_for(batch, person)))
+    weights = await read(worker, lambda batch: weights_of(batch, names))
     status = 200 if wrong is None else next(code for kind, code in _FORM_ERRORS.items() if isinstance(wrong, kind))
-    return render_page(
+    return await project_page(
         request, "people.html", visitor=visitor, worker=worker, status=status, weights=weights, shown=shown,
-        waiting=waiting, wrong=None if wrong is None else str(wrong), now=now, roles=ROLES, page_roles=PAGE_ROLES,
+        wrong=None if wrong is None else str(wrong), now=now, roles=ROLES, page_roles=PAGE_ROLES,
         first_day=_day(now + DAY), default_day=_day(now + 90 * DAY), **facts,
     )  # fmt: skip
 

@@ -10,10 +10,12 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evolabel.server.http.access import read
 from evolabel.server.log.times import DAY, HOUR, MINUTE, SECOND, local_time
 from evolabel.server.pages import texts
 from evolabel.server.pages.visitors import Visitor
 from evolabel.server.project.follower import Follower
+from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.worker import Worker
 
 
@@ -60,6 +62,14 @@ def render_page(
         **facts,
     }
     return HTMLResponse(render(template, **shown), status)
+
+
+async def project_page(
+    request: Request, template: str, *, visitor: Visitor, worker: Worker, status: int = 200, **facts: Any
+) -> HTMLResponse:
+    """Return the page of `template` as `render_page` does, with the number of questions that wait for `visitor`."""
+    waiting = await read(worker, lambda batch: waiting_for(batch, visitor.person.id))
+    return render_page(request, template, visitor=visitor, worker=worker, status=status, waiting=waiting, **facts)
 
 
 @functools.cache

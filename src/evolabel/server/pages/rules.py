@@ -17,10 +17,9 @@ from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.rules import act_on_rule, begin_undo, from_copy, try_rule_act
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import DAY, now_us
-from evolabel.server.pages.render import render_page
+from evolabel.server.pages.render import project_page
 from evolabel.server.pages.texts import text
 from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
-from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.rule_edits import MovedError, acts_since, last_act_of
 from evolabel.server.project.rule_list import label_parts, rule_list, show_rule
 from evolabel.server.project.state import Facts, ProjectState
@@ -170,9 +169,8 @@ async def get_rules_page(
     acts = await asyncio.to_thread(acts_since, worker, now_us() - _LISTED)
     facts: Facts = {"q": q, "kind": kind, "show": show, "page": page, "acts": acts}
     facts["runs"] = runs and worker.project.slug in access_of(request).service.changing
-    facts |= await _waiting(worker, visitor)
     facts["done"] = next((known for known in acts if known["seq"] == act), None)
-    return render_page(request, "rules.html", visitor=visitor, worker=worker, **facts)
+    return await project_page(request, "rules.html", visitor=visitor, worker=worker, **facts)
 
 
 @router.get("/rules/edit")
@@ -249,14 +247,9 @@ async def _form_page(
         return {"feature": batch.state.features[0].name, "label": batch.state.asked_names[0]}
 
     facts = {"preview": preview, "error": error, "example": await read(worker, example), **shown}
-    facts |= await _waiting(worker, visitor)
-    return render_page(
+    return await project_page(
         request, "rule_edit.html", visitor=visitor, worker=worker, status=422 if error else 200, **facts
     )  # fmt: skip
-
-
-async def _waiting(worker: Worker, visitor: Visitor) -> Facts:
-    return {"waiting": await read(worker, lambda batch: waiting_for(batch, visitor.person.id))}
 
 
 def _to_rule(worker: Worker, rule: int, act: int) -> Response:

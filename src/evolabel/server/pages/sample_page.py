@@ -10,13 +10,12 @@ from evolabel.server.http.samples import default_label, explain_now, sample_for,
 from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import now_us
 from evolabel.server.pages.charts import value_text, waterfall
-from evolabel.server.pages.feature_rows import CURVE, RECENT, feature_rows
-from evolabel.server.pages.render import render_page
+from evolabel.server.pages.feature_rows import read_feature_rows
+from evolabel.server.pages.render import project_page
 from evolabel.server.pages.rules import parts_rows
 from evolabel.server.pages.visitors import Entrant
 from evolabel.server.project.operations import ConflictError
-from evolabel.server.project.reading import waiting_for
-from evolabel.server.project.sample_rows import cells_before, closing_of
+from evolabel.server.project.sample_rows import closing_of
 from evolabel.server.project.settings import Feature, Label
 from evolabel.server.project.worker import Worker
 
@@ -51,16 +50,12 @@ async def get_sample_page(
             "labels": list(batch.state.labels),
             "features": list(batch.state.features),
             "seen": batch.state.seen,
-            "waiting": waiting_for(batch, identity.person_id),
         },
     )
 
     def values(connection: Connection) -> dict[str, Any]:
-        recent = cells_before(connection, worker.project.id, number, RECENT)
-        source = shown.get("source")
-        own = cells_before(connection, worker.project.id, number, CURVE, source) if source else recent[-CURVE:]
+        rows, recent = read_feature_rows(connection, worker.project.id, facts["features"], shown)
         cause, closed_at = closing_of(connection, worker.project.id, number)
-        rows = feature_rows(facts["features"], shown["x"], recent, own)
         return {"rows": rows, "recent": recent, "cause": cause, "closed_at": closed_at}
 
     facts |= await access.read(values)
@@ -68,7 +63,7 @@ async def get_sample_page(
     if not shown["hidden"]:
         facts |= await _model_now(worker, shown, facts, label)
     state = "open" if shown["question"] and facts["cause"] is None else facts["cause"] or shown.get("held") or "none"
-    return render_page(
+    return await project_page(
         request, "sample.html", visitor=visitor, worker=worker, shown=shown, state=state, now=now_us(), **facts
     )
 

@@ -14,13 +14,12 @@ from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.projects import begin_rebuild, replace_by_file
 from evolabel.server.log.snapshots import list_snapshots
 from evolabel.server.pages import texts
-from evolabel.server.pages.render import render_page
+from evolabel.server.pages.render import project_page
 from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.project import operations
 from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.jobs import Operation
 from evolabel.server.project.operations import ConflictError, UnknownError
-from evolabel.server.project.reading import waiting_for
 from evolabel.server.project.rebuild import RebuildPlan, rebuild_cost
 from evolabel.server.project.rule_list import count_rules
 from evolabel.server.project.service import check_new_names
@@ -84,7 +83,6 @@ async def _page(
             "labels": list(batch.state.labels),
             "sources": [feature for feature in batch.state.features if feature.choices],
             "paused": batch.state.paused,
-            "waiting": waiting_for(batch, visitor.person.id),
         }
 
     found = await read(worker, find)
@@ -98,7 +96,7 @@ async def _page(
         "new_label": given if given.get("act") == "label" else {},
     }
     status = 200 if wrong is None else 422
-    return render_page(request, "settings.html", visitor=visitor, worker=worker, status=status, **shown, **found)
+    return await project_page(request, "settings.html", visitor=visitor, worker=worker, status=status, **shown, **found)
 
 
 async def _model(request: Request, worker: Worker) -> dict[str, Any]:

@@ -76,7 +76,9 @@ def invite_member(connection: Connection, project_id: int, name: str, role: str,
     A link sets a password. So `sender`, unless an administrator, cannot make one for a person who has a password or a
     role elsewhere: such a person is added as a member.
     """
-    check_page_role(role)
+    check_role_name(role)
+    if role not in PAGE_ROLES:
+        raise ParameterError(f"a {role} has no pages to sign in to; make a token instead")
     person = active_account(connection, name)
     if person is not None and not sender.admin:
         elsewhere = set(roles_of(connection, person.id)) - {project_id}
@@ -166,13 +168,6 @@ def check_role_name(role: str) -> None:
     """Raise ParameterError unless `role` is the name of a role."""
     if role not in ROLES:
         raise ParameterError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
-
-
-def check_page_role(role: str) -> None:
-    """Raise ParameterError unless `role` is one of people who use pages; producers and bridges have tokens."""
-    check_role_name(role)
-    if role not in PAGE_ROLES:
-        raise ParameterError(f"a {role} has no pages to sign in to; make a token instead")
 
 
 def make_invite(

@@ -12,7 +12,7 @@ from evolabel.errors import EvolabelError
 from evolabel.server.log.projects import Project
 from evolabel.server.log.snapshots import failures_of, store_failure
 from evolabel.server.log.writer import LogWriter
-from evolabel.server.project.jobs import BusyError, Job, cannot_apply
+from evolabel.server.project.jobs import BusyError, CannotApplyError, Job
 
 _MOST_TRIES = 2  # of a request on which the learner fails
 
@@ -63,4 +63,4 @@ class Failures:
         if broken.job is not None:
             final = key is None or self.are_final(key)
             again = BusyError("rebuilding", "the request failed inside the learner; send it once more")
-            broken.job.finish(cannot_apply() if final else again)
+            broken.job.finish(CannotApplyError() if final else again)

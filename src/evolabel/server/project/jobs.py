@@ -30,6 +30,9 @@ class BusyError(EvolabelError, RuntimeError):
 class CannotApplyError(EvolabelError, RuntimeError):
     """The learner has failed twice on this request; sending it again does not help."""
 
+    def __init__(self) -> None:
+        super().__init__("the learner cannot learn from this request; do not send it again")
+
 
 class Job(NamedTuple):
     """A operation to run, the rows it brings, the hash of its body, and where its result goes."""
@@ -103,11 +106,6 @@ class JobQueue:
                     jobs.append(job)
                     rows += job.rows
             return jobs
-
-
-def cannot_apply() -> CannotApplyError:
-    """Return the answer to a request on which the learner has failed too often."""
-    return CannotApplyError("the learner cannot learn from this request; do not send it again")
 
 
 def may_be_of_one_job(error: Exception) -> bool:

@@ -97,16 +97,10 @@ def check_model(learner: ActiveLearner, data: bytes) -> None:
 
 def replace_model(batch: RecordBatch, data: bytes, origin: Origin) -> Facts:
     """Go on with the classifier in `data`, checked before, in the `batch`; counts and questions stay."""
-    check_model_labels(batch, data)
+    if classifier_in(data, "the file").inner.label_names != batch.state.label_names:
+        raise DataError("the model has other labels than the project; train it on those of the project")
     payload = {"hash": blob_hash(data), "versions": versions()}
     return batch.record(REPLACED, payload, origin, file=data)
-
-
-def check_model_labels(batch: RecordBatch, data: bytes) -> None:
-    """Raise DataError unless the classifier in `data` has the labels of the project in the `batch`."""
-    classifier = classifier_in(data, "the file")
-    if classifier.inner.label_names != batch.state.label_names:
-        raise DataError("the model has other labels than the project; train it on those of the project")
 
 
 def _check_untrained(learner: ActiveLearner) -> None:

@@ -34,11 +34,11 @@ from evolabel.server.project.failures import BrokenError, Failures
 from evolabel.server.project.feed import Feed
 from evolabel.server.project.jobs import (
     BusyError,
+    CannotApplyError,
     Job,
     JobQueue,
     Operation,
     as_busy,
-    cannot_apply,
     may_be_of_one_job,
     refuse_all,
 )
@@ -275,7 +275,7 @@ class Worker:
     def _result(self, batch: RecordBatch, job: Job) -> Any:
         """Return what the operation of `job` returns; CannotApplyError if its body has failed twice before."""
         if self._failures.are_final(job.body_hash):
-            raise cannot_apply()
+            raise CannotApplyError
         return job.operation(batch)
 
     def _commit(self, entries: list[NewRecord], files: Mapping[int, bytes] = MappingProxyType({})) -> list[Record]:
