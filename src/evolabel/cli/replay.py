@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -156,7 +155,8 @@ def _send(client: "Client", dataset: Dataset, rows: list[dict[str, Any]], rate: 
     """Send `rows` of `dataset` at this `rate`, and `answer` questions by its labels; return what was done."""
     size = _MOST_ROWS if not rate else max(1, min(_MOST_ROWS, round(rate / _REQUESTS)))
     done, begin = ReplayCounts(), time.monotonic()
-    with _bar(dataset.name, len(rows)) as show:
+    with StateBars() as progress:
+        bar = progress.add_task(one_line(dataset.name), total=len(rows), state="")
         for start in range(0, len(rows), size):
             if rate:
                 time.sleep(max(0.0, begin + start / rate - time.monotonic()))
@@ -165,7 +165,8 @@ def _send(client: "Client", dataset: Dataset, rows: list[dict[str, Any]], rate: 
                 done.asked += bool(result.asked)
                 if answer and result.asked:
                     done.answered += _answer(client, dataset, place, result)
-            show(done)
+            state = f"{done.asked} questions asked, {done.answered} answered"
+            progress.update(bar, completed=done.sent, state=state)
     return done
 
 
@@ -176,15 +177,3 @@ def _answer(client: "Client", dataset: Dataset, place: int, result: "SampleResul
     if answers:
         client.answer(result.number, answers)
     return bool(answers)
-
-
-@contextmanager
-def _bar(title: str, total: int) -> Iterator[Any]:
-    """Yield a function that shows `ReplayCounts` as a bar on standard error, of `total` samples with this `title`."""
-    with StateBars() as progress:
-        bar = progress.add_task(one_line(title), total=total, state="")
-
-        def show(done: ReplayCounts) -> None:
-            progress.update(bar, completed=done.sent, state=f"{done.asked} questions asked, {done.answered} answered")
-
-        yield show

@@ -1,15 +1,25 @@
 """What the service returns, with names and types. Fields that are not known are left out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from types import NoneType
+from typing import Any, Self, get_args
 
 Facts = Mapping[str, Any]
 
 
+class Result:
+    """Base of the results: dataclasses that are read from the JSON of the service by the names of their fields."""
+
+    @classmethod
+    def read(cls, facts: Facts) -> Self:
+        """Return the result in `facts`; what may be None may be missing there, and texts of times become times."""
+        return cls(**{field.name: _value(facts, field.name, field.type) for field in fields(cls)})  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class SamplePrediction:
+class SamplePrediction(Result):
     """Probability of each label, the labels that are predicted, and warnings on the values."""
 
     prediction: dict[str, float]
@@ -17,9 +27,9 @@ class SamplePrediction:
     warnings: list[str]
 
     @classmethod
-    def read(cls, facts: Facts) -> "SamplePrediction":
+    def read(cls, facts: Facts) -> Self:
         """Return the prediction in `facts`."""
-        return cls(facts["prediction"], facts["labels"], facts.get("warnings", []))
+        return super().read({"warnings": [], **facts})
 
 
 @dataclass(frozen=True)
@@ -36,22 +46,14 @@ class SampleResult(SamplePrediction):
     held: str | None
 
     @classmethod
-    def read(cls, facts: Facts) -> "SampleResult":
+    def read(cls, facts: Facts) -> Self:
         """Return the result in `facts`."""
-        prediction = SamplePrediction.read(facts)
         asked = facts.get("question") or {}
-        return cls(
-            **vars(prediction),
-            number=facts["number"],
-            id=facts.get("id"),
-            asked=asked.get("labels", []),
-            reasons=asked.get("reasons", {}),
-            held=facts.get("held"),
-        )
+        return super().read({**facts, "asked": asked.get("labels", []), "reasons": asked.get("reasons", {})})
 
 
 @dataclass(frozen=True)
-class StoredSample:
+class StoredSample(Result):
     """A sample as it was stored; `prediction` and `labels` are None while `hidden` from the reader."""
 
     number: int
@@ -65,23 +67,13 @@ class StoredSample:
     labels: list[str] | None
 
     @classmethod
-    def read(cls, facts: Facts) -> "StoredSample":
+    def read(cls, facts: Facts) -> Self:
         """Return the sample in `facts`."""
-        return cls(
-            facts["number"],
-            read_time(facts["at"]),
-            facts["x"],
-            facts.get("id"),
-            facts.get("source"),
-            (facts.get("question") or {}).get("labels", []),
-            facts["hidden"],
-            facts.get("prediction"),
-            facts.get("labels"),
-        )
+        return super().read({**facts, "asked": (facts.get("question") or {}).get("labels", [])})
 
 
 @dataclass(frozen=True)
-class OfferedQuestion:
+class OfferedQuestion(Result):
     """A question that is kept for one person until `lease_until`: its sample, the labels asked and the reasons."""
 
     number: int
@@ -95,23 +87,13 @@ class OfferedQuestion:
     waiting: int
 
     @classmethod
-    def read(cls, facts: Facts) -> "OfferedQuestion":
+    def read(cls, facts: Facts) -> Self:
         """Return the question in `facts`."""
-        return cls(
-            facts["number"],
-            facts["question"]["labels"],
-            facts["question"]["reasons"],
-            facts["x"],
-            facts.get("id"),
-            facts.get("source"),
-            read_time(facts["asked_at"]),
-            read_time(facts["lease_until"]),
-            facts["waiting"],
-        )
+        return super().read({**facts, **facts["question"]})
 
 
 @dataclass(frozen=True)
-class WaitingQuestion:
+class WaitingQuestion(Result):
     """An open question: labels, time, how many people it needs, and whether the reader has answered it."""
 
     number: int
@@ -120,29 +102,18 @@ class WaitingQuestion:
     needed: int
     answered: bool
 
-    @classmethod
-    def read(cls, facts: Facts) -> "WaitingQuestion":
-        """Return the question in `facts`."""
-        return cls(facts["number"], facts["labels"], read_time(facts["at"]), facts["needed"], facts["answered"])
-
 
 @dataclass(frozen=True)
-class AnswerReceipt:
+class AnswerReceipt(Result):
     """What became of an answer: its status, whether it came after the question was closed, when it is final."""
 
     status: str
     late: bool
     final_at: datetime | None
 
-    @classmethod
-    def read(cls, facts: Facts) -> "AnswerReceipt":
-        """Return the receipt in `facts`."""
-        final = facts.get("final_at")
-        return cls(facts["status"], facts["late"], None if final is None else read_time(final))
-
 
 @dataclass(frozen=True)
-class ProjectStatus:
+class ProjectStatus(Result):
     """A project: its features, labels and settings as the service has them, and what was counted.
 
     `asked` are questions, `cost` is what they cost of the budget: labels or samples, by the setting `per`.
@@ -161,12 +132,9 @@ class ProjectStatus:
     share_asked: float
     open: int
 
-    @classmethod
-    def read(cls, facts: Facts) -> "ProjectStatus":
-        """Return the project in `facts`."""
-        return cls(**{name: facts[name] for name in cls.__dataclass_fields__})
 
-
-def read_time(text: str) -> datetime:
-    """Return the time in `text`, such as 2026-11-16T14:02:59Z."""
-    return datetime.fromisoformat(text)
+def _value(facts: Facts, name: str, kind: Any) -> Any:
+    """Return the value called `name` in `facts` as one of this `kind`; KeyError if it must be there and is not."""
+    kinds = get_args(kind) or (kind,)
+    value = facts.get(name) if NoneType in kinds else facts[name]
+    return datetime.fromisoformat(value) if datetime in kinds and value is not None else value

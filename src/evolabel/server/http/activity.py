@@ -14,7 +14,7 @@ from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_bytes
 from evolabel.server.http.access import Actor, AppAccess, Entered, Entrant, read
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.http.schemas import After, Limit
 from evolabel.server.http.streams import streams_of
 from evolabel.server.log.activity import activity_after
 from evolabel.server.log.schema import LIMITS
@@ -31,8 +31,6 @@ _STREAM = 'id: 91840\nevent: question\ndata: {"number":88121,"labels":["leak"]}\
 Since = Annotated[datetime | None, Query(alias="from", examples=["2026-11-16T00:00:00Z"])]
 Until = Annotated[datetime | None, Query(alias="to", examples=["2026-11-17T00:00:00Z"])]
 Step = Annotated[int, Query(ge=1, le=60 * 24 * 366, description="minutes of a row")]
-After = Annotated[int, Query(ge=0, le=MOST_NUMBER, description="number of a record; those behind it are returned")]
-Limit = Annotated[int, Query(ge=1, le=1000, description="most rows of the answer")]
 
 
 def _example(**facts: Any) -> dict[int | str, dict[str, Any]]:

@@ -1,12 +1,22 @@
 """Routes of operators for members, tokens and invitations, of administrators for people, and preferences."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Request
 
 from evolabel.server.http.access import Actor, AppAccess, Entered, Entrant, Sent, carry_out, read
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.http.schemas import MOST_NUMBER, InviteIn, MemberChangeIn, MemberIn, PreferencesIn, TokenIn, UserIn
+from evolabel.server.http.schemas import (
+    After,
+    InviteIn,
+    Limit,
+    MemberChangeIn,
+    MemberIn,
+    Number,
+    PreferencesIn,
+    TokenIn,
+    UserIn,
+)
 from evolabel.server.log.times import DAY, now_us, readable_times
 from evolabel.server.people import membership
 from evolabel.server.people.audit import read_audit
@@ -20,7 +30,6 @@ from evolabel.server.project.statistics import Agreement, AnswerCounts, agreemen
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["people"])
 COUNTED_TIME = 7 * DAY
 """Time for which the answers of members are counted."""
-TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 
 
 @router.get("/members")
@@ -107,7 +116,7 @@ async def post_token(worker: Entered, sender: Actor, body: TokenIn, access: AppA
 
 
 @router.delete("/tokens/{token}", status_code=204)
-async def delete_token(worker: Entered, sender: Actor, token: TokenNumber, access: AppAccess) -> None:
+async def delete_token(worker: Entered, sender: Actor, token: Number, access: AppAccess) -> None:
     """Revoke a token; it is refused at once."""
     await access.change_people(lambda c: membership.revoke_token(c, worker.project.id, token, sender))
 
@@ -171,11 +180,7 @@ async def delete_user(sender: Actor, person: str, access: AppAccess) -> None:
 
 
 @users_router.get("/audit")
-async def get_audit(
-    access: AppAccess,
-    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> dict[str, Any]:
+async def get_audit(access: AppAccess, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
     """Return who did what, from the entry behind `after` on, oldest first; `next` is the `after` of the next page."""
     entries = await access.read(lambda c: read_audit(c, after, limit))
     return readable_times({"entries": entries, "next": entries[-1]["id"] if len(entries) == limit else None})

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from evolabel.server.http.access import Access, AppAccess, Entered, Entrant, Sent, carry_out, read
-from evolabel.server.http.schemas import MOST_NUMBER, AnswerIn, DraftIn, NextIn, RefusalIn
+from evolabel.server.http.schemas import After, AnswerIn, DraftIn, Limit, NextIn, Number, RefusalIn
 from evolabel.server.log.times import now_us, readable_times
 from evolabel.server.people.people import names_of
 from evolabel.server.people.policies import Identity, check_role
@@ -18,7 +18,6 @@ from evolabel.server.project.state import Facts
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/api/v1/projects/{slug}/questions", tags=["questions"])
-Number = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 Status = Literal["open", "taken", "partly", "answered", "refused", "expired", "given_up"]
 _RETRY = {"Retry-After": "5"}
 
@@ -30,8 +29,8 @@ async def get_questions(
     access: AppAccess,
     *,
     status: Status | None = None,
-    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: After = 0,
+    limit: Limit = 100,
 ) -> dict[str, Any]:
     """Return the open questions, freshest first, at most `limit` of them; or those of a `status`, by number.
 
@@ -144,8 +143,8 @@ async def get_answers(
     access: AppAccess,
     *,
     person: Annotated[str | None, Query(max_length=200)] = None,
-    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: After = 0,
+    limit: Limit = 100,
 ) -> Facts:
     """Return the answers of the sender, or of a `person` by name for operators, oldest first, after record `after`.
 

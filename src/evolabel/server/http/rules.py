@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Response
 
 from evolabel.server.http.access import Access, Actor, AppAccess, Entered, KeyedSent, carry_out, read
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.http.schemas import MOST_NUMBER, EmptyIn, MergeIn, RuleIn, RuleNameIn
+from evolabel.server.http.schemas import EmptyIn, MergeIn, RuleIn, RuleNameIn, RuleNumber
 from evolabel.server.log.times import readable_times
 from evolabel.server.people.audit import Sender
 from evolabel.server.project import rule_edits
@@ -22,7 +22,6 @@ from evolabel.server.project.trials import COMPARED, dry_run, recent_samples
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["rules"])
-RuleNumber = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
 DryRun = Annotated[bool, Query(description="only return what would change")]
 T = TypeVar("T")
 

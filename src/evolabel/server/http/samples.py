@@ -21,7 +21,7 @@ from evolabel.server.http.access import (
     read,
 )
 from evolabel.server.http.problems import ProblemError
-from evolabel.server.http.schemas import MOST_NUMBER, CorrectionIn, LabelsIn, PredictionsIn, SamplesIn
+from evolabel.server.http.schemas import After, CorrectionIn, LabelsIn, Limit, PredictionsIn, SamplesIn
 from evolabel.server.log.times import readable_times
 from evolabel.server.people.policies import Identity, sees_all
 from evolabel.server.project import operations, reading
@@ -137,8 +137,8 @@ async def get_samples(
     identity: Entrant,
     access: AppAccess,
     *,
-    after: Annotated[int, Query(ge=0, le=MOST_NUMBER)] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: After = 0,
+    limit: Limit = 100,
     asked: bool | None = None,
     numbers: Annotated[str, Query(max_length=20_000, description="numbers with commas between")] = "",
 ) -> Facts:

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
 ROWS_PER_REQUEST = 1000  # of one request
@@ -18,6 +19,11 @@ Values = Annotated[
 Identifier = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_ID)]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 Answer = StrictBool | None
+Number = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
+RuleNumber = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
+After = Annotated[int, Query(ge=0, le=MOST_NUMBER, description="what is behind this number is returned")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="most rows of the answer")]
+"""Parameters of routes."""
 
 
 class Part(BaseModel):

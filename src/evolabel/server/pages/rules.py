@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
@@ -15,7 +15,7 @@ from evolabel.explain.answer_parts import CLAIMED_FROM, some_names
 from evolabel.server.http.access import Actor, Entered, Sent, access_of, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.rules import act_on_rule, begin_undo, from_copy, try_rule_act
-from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.http.schemas import MOST_NUMBER, RuleNumber
 from evolabel.server.log.times import DAY, now_us
 from evolabel.server.pages.render import project_page
 from evolabel.server.pages.texts import text
@@ -135,7 +135,6 @@ def _has_text(rule: Facts, search: str) -> bool:
 
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
-Number = Annotated[int, Path(ge=0, le=MOST_NUMBER)]
 _LISTED = 30 * DAY
 _ACTS = {
     "lock": "rule.locked",
@@ -210,7 +209,7 @@ async def post_rule_form(worker: Entered, visitor: Entrant, origin: Sent, reques
 
 @router.post("/rules/{number}/{act}")
 async def post_rule_act(
-    worker: Entered, visitor: Entrant, origin: Sent, number: Number, act: str, *, request: Request
+    worker: Entered, visitor: Entrant, origin: Sent, number: RuleNumber, act: str, *, request: Request
 ) -> Response:
     """Lock, unlock, rename or delete a rule, or merge it with another one."""
     form = await checked_form(request, visitor)
@@ -229,7 +228,7 @@ async def post_rule_act(
 
 @router.post("/acts/{number}/undo")
 async def post_undo_form(
-    worker: Entered, visitor: Entrant, sender: Actor, number: Number, request: Request
+    worker: Entered, visitor: Entrant, sender: Actor, number: RuleNumber, request: Request
 ) -> Response:
     """Undo the edit of record `number`."""
     await checked_form(request, visitor)

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
 from evolabel.server.http.access import Entered, access_of, read
 from evolabel.server.http.samples import default_label, explain_now, sample_for, shown_responses
-from evolabel.server.http.schemas import MOST_NUMBER
+from evolabel.server.http.schemas import Number
 from evolabel.server.log.times import now_us
 from evolabel.server.pages.charts import value_text, waterfall
 from evolabel.server.pages.feature_rows import read_feature_rows
@@ -37,7 +37,7 @@ class TurnRow(NamedTuple):
 async def get_sample_page(
     worker: Entered,
     visitor: Entrant,
-    number: Annotated[int, Path(ge=1, le=MOST_NUMBER)],
+    number: Number,
     request: Request,
     label: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:

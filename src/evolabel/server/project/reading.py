@@ -97,8 +97,7 @@ def list_questions(
 
 def checked_draft(batch: RecordBatch, number: int, answers: Facts) -> Answers:
     """Return the `answers` of a draft to question `number` in the `batch`; ConflictError if it is closed."""
-    if number not in batch.state.open:
-        raise _is_closed(number)
+    _check_open(batch, number)
     return read_answers(batch.state.labels, answers) if answers else {}
 
 
@@ -163,15 +162,16 @@ def _offered(batch: RecordBatch, leases: Leases, question: OpenQuestion, person:
 
 def renew_lease(batch: RecordBatch, leases: Leases, number: int, person: int) -> Facts:
     """Keep question `number` of the `batch` for a `person` in the `leases`; ConflictError if it is closed."""
-    if number not in batch.state.open:
-        raise _is_closed(number)
+    _check_open(batch, number)
     until = batch.now + batch.state.settings.lease_seconds * SECOND
     leases.renew(number, person, until)
     return {"lease_until": until}
 
 
-def _is_closed(number: int) -> ConflictError:
-    return ConflictError("question-closed", f"question {number} is closed or was never asked; ask for the next one")
+def _check_open(batch: RecordBatch, number: int) -> None:
+    if number not in batch.state.open:
+        detail = f"question {number} is closed or was never asked; ask for the next one"
+        raise ConflictError("question-closed", detail)
 
 
 def _question(batch: RecordBatch, question: OpenQuestion) -> Facts:

@@ -82,7 +82,7 @@ def answers_since(connection: Connection, project_id: int, since: int) -> dict[i
     `connection` reads.
     """
     groups = defaultdict[int, list[Given]](list)
-    for row in connection.execute(_standing(project_id).where(LOG.c.at >= since)):
+    for row in connection.execute(responses_of(project_id).where(STANDS, LOG.c.at >= since)):
         groups[row.person_id].append(Given.of(row))
     return {person: _counted(given) for person, given in groups.items()}
 
@@ -97,7 +97,7 @@ def answers_by_day(
     `person` if one is given.
     """
     first, last = (time_of(connection, project_id, seq) for seq in (after, before))
-    query = _standing(project_id).where(LOG.c.at >= first - _LONGEST_DAY)
+    query = responses_of(project_id).where(STANDS, LOG.c.at >= first - _LONGEST_DAY)
     if last:
         query = query.where(LOG.c.at <= last + _LONGEST_DAY)
     if person is not None:
@@ -119,11 +119,6 @@ def day_of_answers(given: Collection[Given]) -> DayOfAnswers:
 def _count_labels(answers: str) -> int:
     """Return how many labels have a yes or a no in the text of `answers`; many responses have the same."""
     return sum(y is not None for y in parsed(answers).values())
-
-
-def _standing(project_id: int) -> Select[Any]:
-    """Return the query of what stands in project `project_id`, with its time and the name of the person."""
-    return responses_of(project_id).where(STANDS)
 
 
 def responses_of(project_id: int) -> Select[Any]:
