@@ -107,14 +107,15 @@ def _read_database(what: What, project: str, database: str | None) -> Iterator[t
     try:
         with reading(engine) as connection:
             found = find_project(connection, project)
-        if found is None:
-            raise ParameterError(f"there is no project {project!r} in the database; check its name")
+            if found is None:
+                raise ParameterError(f"there is no project {project!r} in the database; check its name")
+            columns = exports.project_columns(connection, found.id)
         if what == "answers":
             yield ANSWER_COLUMNS, exports.answered_labels(engine, found.id)
         elif what == "log":
             yield RECORD_COLUMNS, exports.log_rows(engine, found.id)
         else:
-            yield sample_columns(*exports.project_columns(engine, found.id)), exports.sample_rows(engine, found.id)
+            yield sample_columns(*columns), exports.sample_rows(engine, found.id)
     finally:
         engine.dispose()
 

@@ -212,8 +212,9 @@ def rebuild(
     """
     url = database_url(database)
     from evolabel.server.ops.maintenance import rebuild_project
+    from evolabel.server.project.rebuild import RebuildPlan
 
-    plan = (cause, split_names(without_people), split_names(without_labels))
+    plan = RebuildPlan(cause, split_names(without_people), split_names(without_labels))
     print_or_write(f"{project}: {rebuild_project(url, project, plan, dry_run=dry_run)}\n", None)
 
 

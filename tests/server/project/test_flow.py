@@ -14,6 +14,7 @@ from evolabel.server.ops.verify import verify_project
 from evolabel.server.project import operations, reading
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.operations import ConflictError, UnknownError
+from evolabel.server.project.rebuild import RebuildPlan
 from evolabel.server.project.replay import restore
 from evolabel.server.project.sample_rows import responses_to
 from evolabel.server.project.settings import Label
@@ -277,7 +278,7 @@ def test_a_command_is_no_stop_of_the_service(sqlite, start):
     run(service.workers["pumps"], samples(30))
     service.stop()
     for _ in range(2):
-        rebuild_project(sqlite, "pumps", ("test", (), ()))
+        rebuild_project(sqlite, "pumps", RebuildPlan("test"))
     again = start(sqlite)
     with again.reader.connect() as connection:
         found = read_activity(connection, 1, 100)

@@ -206,21 +206,10 @@ def records_after(connection: Connection, project_id: int, after: int, most: int
     return [read_record(row) for row in connection.execute(query)]
 
 
-def log_lines(connection: Connection, project_id: int, after: int, most: int) -> Iterator[dict[str, Any]]:
-    """Yield at most `most` records of project `project_id` behind number `after`, in order, as JSON holds them.
-
-    They are read through `connection`; hashes are hexadecimal. The columns are those of the table.
-    """
-    while most > 0:
-        query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.seq > after).order_by(LOG.c.seq)
-        rows = connection.execute(query.limit(min(most, PAGE))).all()
-        for row in rows:
-            facts = {name: value.hex() if isinstance(value, bytes) else value for name, value in row._asdict().items()}
-            payload = None if row.payload is None else parsed(row.payload)
-            yield {**facts, "payload": payload, "outcome": parsed(row.outcome)}
-        if len(rows) < PAGE:
-            return
-        after, most = rows[-1].seq, most - len(rows)
+def log_line(row: Row[Any]) -> dict[str, Any]:
+    """Return the record in a `row` of the table, by columns, as JSON holds it; hashes are hexadecimal."""
+    facts = {name: value.hex() if isinstance(value, bytes) else value for name, value in row._asdict().items()}
+    return {**facts, "payload": None if row.payload is None else parsed(row.payload), "outcome": parsed(row.outcome)}
 
 
 def time_of(connection: Connection, project_id: int, seq: int) -> int:
@@ -251,13 +240,10 @@ def last_seq_of(connection: Connection, project_id: int, kinds: Collection[str])
     return int(connection.scalar(query) or 0)
 
 
-def find_kinds(connection: Connection, project_id: int, kinds: Collection[str], since: int = 0) -> list[Record]:
-    """Return the records of project `project_id` of these `kinds` since the time `since`, oldest first.
-
-    They are read through `connection`.
-    """
-    of_kinds = LOG.c.project_id == project_id, LOG.c.kind.in_(list(kinds)), LOG.c.at >= since
-    return [read_record(row) for row in connection.execute(select(LOG).where(*of_kinds).order_by(LOG.c.seq))]
+def find_kinds(connection: Connection, project_id: int, kinds: Collection[str]) -> list[Record]:
+    """Return the records of project `project_id` of these `kinds`, oldest first, read through `connection`."""
+    query = select(LOG).where(LOG.c.project_id == project_id, LOG.c.kind.in_(list(kinds)))
+    return [read_record(row) for row in connection.execute(query.order_by(LOG.c.seq))]
 
 
 def read_record(row: Row[Any]) -> Record:

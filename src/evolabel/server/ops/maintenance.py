@@ -130,12 +130,10 @@ def import_archives(url: URL, paths: Sequence[Path]) -> dict[Path, int]:
     return found
 
 
-def rebuild_project(
-    url: URL, slug: str, plan: tuple[str, tuple[str, ...], tuple[str, ...]], *, dry_run: bool = False
-) -> str:
-    """Make the model of project `slug` of the database at `url` anew, and return a sentence on what was done.
+def rebuild_project(url: URL, slug: str, plan: RebuildPlan, *, dry_run: bool = False) -> str:
+    """Make the model of project `slug` of the database at `url` anew by `plan`, and return a sentence on what was done.
 
-    `plan` is the cause, people and labels that do not count. `dry_run`: nothing is changed.
+    `dry_run`: nothing is changed.
     """
     threadpool_limits(1)  # the same bits as in the service
     service = Service(url)
@@ -144,13 +142,12 @@ def rebuild_project(
         worker = service.workers.get(slug)
         if worker is None:
             raise ParameterError(f"there is no project {slug!r}; check its name")
-        planned = RebuildPlan(*plan)
-        cost = rebuild_cost(worker, planned)
+        cost = rebuild_cost(worker, plan)
         if dry_run:
             return (
                 f"{cost['records']} records, about {cost['seconds']} s, {cost['corrections']} corrections would count"
             )
-        done = rebuild_model(worker, planned, Origin())
+        done = rebuild_model(worker, plan, Origin())
     finally:
         service.stop()
     numbers = ", ".join(map(str, done["left_out"]))

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, Select, Table, case, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, case, select
 
 from evolabel.server.log.canonical import parsed
-from evolabel.server.log.records import PAGE, log_lines, read_record
+from evolabel.server.log.records import PAGE, find_kinds, log_line, read_record
 from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE, of_record
 from evolabel.server.log.times import utc_text
 from evolabel.server.log.writer import reading
@@ -70,7 +70,8 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
         .join(SAMPLE, of_record(SAMPLE))
         .where(LOG.c.project_id == project_id)
     )
-    names = [feature["name"] for feature in project_columns(engine, project_id)[0]]
+    with reading(engine) as connection:
+        names = [feature["name"] for feature in project_columns(connection, project_id)[0]]
     for row in _pages(engine, query, LOG.c.seq):
         record = read_record(row)
         payload = record.entry.payload or {}
@@ -90,35 +91,29 @@ def sample_rows(engine: Engine, project_id: int) -> Iterator[Row]:
 def log_rows(engine: Engine, project_id: int, after: int = 0, limit: int | None = None) -> Iterator[Row]:
     """Yield the records of project `project_id` behind record `after`, at most `limit`, read by `engine`.
 
-    They have their hashes and chain values. No connection is kept between two pages.
+    They have their hashes and chain values.
     """
-    last, left = after, limit
-    while left is None or left > 0:
-        size = PAGE if left is None else min(PAGE, left)
+    rows = _pages(engine, select(LOG).where(LOG.c.project_id == project_id), LOG.c.seq, last=after, most=limit)
+    yield from map(log_line, rows)
+
+
+def _pages(engine: Engine, query: Select[Any], key: Any, last: int = 0, most: int | None = None) -> Iterator[Any]:
+    """Yield the rows of `query` behind `last` in the order of the column `key`, at most so many (`most`).
+
+    No connection is kept between two pages.
+    """
+    while most is None or most > 0:
+        size = PAGE if most is None else min(PAGE, most)
         with reading(engine) as connection:
-            rows = list(log_lines(connection, project_id, last, size))
+            rows = connection.execute(query.where(key > last).order_by(key).limit(size)).all()
         yield from rows
         if len(rows) < size:
             return
-        last, left = rows[-1]["seq"], None if left is None else left - size
+        last, most = rows[-1].seq, None if most is None else most - size
 
 
-def _pages(engine: Engine, query: Select[Any], key: Any) -> Iterator[Any]:
-    """Yield the rows of `query` in the order of the column `key`; no connection is kept between two pages."""
-    last = 0
-    while True:
-        with reading(engine) as connection:
-            rows = connection.execute(query.where(key > last).order_by(key).limit(PAGE)).all()
-        yield from rows
-        if len(rows) < PAGE:
-            return
-        last = rows[-1].seq
-
-
-def project_columns(engine: Engine, project_id: int) -> tuple[list[Row], list[str]]:
-    """Return the features of project `project_id` and the names of all its labels, read by `engine`."""
-    kinds = ("project.created", "label.added")
-    query = select(LOG.c.payload).where(LOG.c.project_id == project_id, LOG.c.kind.in_(kinds)).order_by(LOG.c.seq)
-    with reading(engine) as connection:
-        created, *added = [parsed(payload) for payload in connection.execute(query).scalars()]
+def project_columns(connection: Connection, project_id: int) -> tuple[list[Row], list[str]]:
+    """Return the features of project `project_id` and the names of all labels it has had, read through `connection`."""
+    made = find_kinds(connection, project_id, ("project.created", "label.added"))
+    created, *added = [record.entry.payload for record in made]
     return created["features"], [label["name"] for label in (*created["labels"], *added)]

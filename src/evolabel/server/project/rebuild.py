@@ -19,6 +19,7 @@ from evolabel.server.log.canonical import canonical
 from evolabel.server.log.records import FIRST_CHAIN, Record, find_kinds, read_records
 from evolabel.server.people.people import names_of
 from evolabel.server.project.batch import Origin, RecordBatch
+from evolabel.server.project.exports import project_columns
 from evolabel.server.project.learner_changes import (
     NEW_MODEL_KINDS,
     REBUILT,
@@ -105,7 +106,7 @@ class Amendments:
         self.labels = sorted({*plan.labels, *(name for payload in earlier for name in payload["labels"])})
         if unknown := set(plan.people) - set(self._names.values()):
             raise DataError(f"there is no person {min(unknown)!r}; check the name")
-        known = _label_names(connection, project_id)
+        known = project_columns(connection, project_id)[1]
         if unknown := set(plan.labels) - set(known):
             raise DataError(f"there is no label {min(unknown)!r}; the labels are {first_names(known)}")
         self.corrections: dict[int, dict[str, Answers]] = {}
@@ -151,12 +152,6 @@ class Amendments:
 
     def _name(self, person: int) -> str:
         return self._names.get(person, f"person {person}")
-
-
-def _label_names(connection: Connection, project_id: int) -> list[str]:
-    """Return the names of the labels that project `project_id` has had so far, read through `connection`."""
-    made = [record.entry.payload for record in find_kinds(connection, project_id, ("project.created", "label.added"))]
-    return [label["name"] for payload in made for label in payload.get("labels", [payload])]
 
 
 class RebuildBeside(StateBeside):
