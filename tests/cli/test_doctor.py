@@ -8,8 +8,8 @@ import pytest
 
 from evolabel import __version__
 from evolabel._utils.optional import install_command
-from evolabel.cli import doctor, installation
-from evolabel.cli.installation import Package
+from evolabel.cli import doctor
+from evolabel.cli.doctor import Package
 from evolabel.engine.cache_state import KernelCache, PackagedCode
 
 
@@ -97,11 +97,9 @@ def test_requirements_are_those_of_the_metadata(monkeypatch):
         "evolabel[cli]; extra == 'server'",
         'ruff>=0.9; extra == "check"',
     ]
-    monkeypatch.setattr(installation, "requires", lambda name: lines)
-    assert [package.name for package in installation.needed_packages()] == ["numpy"]
-    assert {extra: [p.least for p in found] for extra, found in installation.optional_packages().items()} == {
-        "cli": ["4"]
-    }
+    monkeypatch.setattr(doctor, "requires", lambda name: lines)
+    assert [package.name for package in doctor.needed_packages()] == ["numpy"]
+    assert {extra: [p.least for p in found] for extra, found in doctor.optional_packages().items()} == {"cli": ["4"]}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

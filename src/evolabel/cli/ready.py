@@ -88,7 +88,7 @@ def _call_everything(samples: int = _ROWS) -> None:
         samples=samples,
     )
     if find_spec("sqlalchemy") is not None:
-        from evolabel.server.ops.warm_up import warm_up
+        from evolabel.server.ops.demo import warm_up
 
         with tempfile.TemporaryDirectory() as folder:
             warm_up(Path(folder))

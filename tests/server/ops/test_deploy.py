@@ -13,7 +13,7 @@ from images import count_compiled, lock, run
 
 from evolabel.cli.serve import serve
 from evolabel.server.ops.config import read_config
-from evolabel.server.ops.warm_up import warm_up
+from evolabel.server.ops.demo import warm_up
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 INSTRUCTIONS = {"FROM", "ENV", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK",

@@ -1,14 +1,19 @@
-"""A pump station to look at: samples of three pumps arrive, and a simulated annotator answers some of the questions."""
+"""Projects that the program makes by itself: a pump station to look at, and a small one whose kernels are compiled.
+
+Samples of three pumps arrive, and a simulated annotator answers some of the questions.
+"""
 
 import contextlib
 import logging
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evolabel.errors import EvolabelError
+from evolabel.server.log.engines import read_url
 from evolabel.server.log.times import now_us
 from evolabel.server.people.people import find_or_insert_person, set_member
 from evolabel.server.project import operations, reading
@@ -98,3 +103,22 @@ class Demo:
             given = {label: truth[label] for label in result["question"]["labels"]}
             number = result["number"]
             self._worker.submit(lambda batch: operations.give_answer(batch, number, given, self._annotator)).result()
+
+
+def warm_up(folder: Path) -> int:
+    """Run a small project in a database inside `folder`, so that its kernels are compiled; return its rules."""
+    service = Service(read_url(f"sqlite:///{folder}/warm-up.db"))
+    try:
+        service.start()
+        settings = ProjectSettings(budget=1.0, hold_seconds=0, overlap=0.0)
+        features, labels = [Feature("a"), Feature("b")], [Label("x"), Label("y")]
+        service.create_project(NewProject("warm-up", "Warm-up", features, labels, settings))
+        worker = service.workers["warm-up"]
+        rows = np.random.default_rng(0).normal(size=(200, 2)).tolist()
+        samples = [{"x": [a, b], "y": {"x": a > 0.0, "y": b > 0.5}} for a, b in rows]
+        worker.call(lambda batch: operations.send_samples(batch, samples, Origin()))
+        worker.call(lambda batch: batch.state.decide(rows))  # the effect of an answer
+        worker.call(lambda batch: batch.state.explain(rows[0], 3))
+        return int(worker.call(lambda batch: batch.state.learner.classifier.n_rules_))
+    finally:
+        service.stop()
