@@ -159,10 +159,12 @@ _DEFAULT_PREFERENCES = {"theme": "system", "keys": True, "language": "en"}
 @users_router.get("/users")
 async def get_users(access: AppAccess) -> dict[str, Any]:
     """Return all people of the server."""
-    people = [row._asdict() for row in await access.read(list_people)]
-    hidden = ("password", "preferences")
-    shown = [{**row, "has_password": row["password"] is not None} for row in people]
-    return readable_times({"users": [{key: row[key] for key in row if key not in hidden} for row in shown]})
+    shown = ("id", "name", "display", "admin", "created", "disabled")
+    users = [
+        {name: getattr(row, name) for name in shown} | {"has_password": row.password is not None}
+        for row in await access.read(list_people)
+    ]
+    return readable_times({"users": users})
 
 
 @users_router.post("/users", status_code=201)
