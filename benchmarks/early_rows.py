@@ -25,7 +25,7 @@ from drift_streams import NINE, Stream, make_stream
 from shared import datasets, result_files
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.model.stream_model import StreamModel
+from evolabel.model import pipeline
 
 SEEDS = range(35, 40)
 SHUFFLES = range(20, 24)
@@ -90,7 +90,7 @@ def read(file: Path) -> Stream:
 def measured(stream: Stream) -> dict[str, dict[str, float]]:
     """Return the accuracy in each of the `PARTS`, with and without the tree."""
     found = {"with": right(stream)}
-    with patch.object(StreamModel, "new_first_tree", return_value=None):
+    with patch.object(pipeline, "first_tree_of", return_value=None):
         found["without"] = right(stream)
     return {kind: {part: float(share[rows].mean()) for part, rows in PARTS.items()} for kind, share in found.items()}
 

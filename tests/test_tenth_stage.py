@@ -7,10 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.streams import DriftingStream
+
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "tenth_stage"
 
 CALLS = """
+import sys
 import numpy as np
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
@@ -30,6 +34,10 @@ for each in (clf, loaded):
     each.partial_fit(X[60:80], wider[60:80])
 np.testing.assert_array_equal(clf.decision_function(X), loaded.decision_function(X))
 clf.merge(clf.sibling().partial_fit(X[80:], wider[80:]))
+older = EvolvingFuzzyClassifier.load(sys.argv[1])  # of a version without the stage: it starts anew
+assert not older.inner.any_model.own_stages[0].arrays.e.any()
+older.partial_fit(X[60:80], Y[60:80])
+assert older.inner.any_model.own_stages[0].arrays.e.any()
 learner = ActiveLearner(clf, budget=1.0)
 learner.update(learner.query(X[0]), wider[0])
 own = clf.inner.any_model.own_stages[0]
@@ -62,7 +70,8 @@ def test_a_folder_and_a_line_of_the_pipeline_are_a_stage(tmp_path):
     assert text.count(start) == 1
     pipeline.write_text(text.replace(start, f"{start}    {lines_to_add()[0]}\n"), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", CALLS], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    X, Y = DriftingStream(n_features=2, n_labels=2, drift_every=0, seed=0).take(40)
+    EvolvingFuzzyClassifier(max_rules=2).fit(X, Y).save(tmp_path / "older")
+    command = [sys.executable, "-c", CALLS, str(tmp_path / "older")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -11,13 +11,14 @@ How the measures are counted
                         with tuples, lists and dictionaries of objects of as many; `--list` prints each of these.
                         A call (`self.calibration.learn`, `learn_members`) belongs to the stage of its last name with a
                         word of `CALLED`, and to answering or learning if it has one of `VERBS`
-- isinstance            calls of `isinstance` with a class of rule bases, or of stages: `RuleBase`, classes derived from
-                        it, and classes of `stages/*/stage.py`
+- isinstance            calls of `isinstance`, and comparisons of `type(...)`, with a class of rule bases, or of stages:
+                        `RuleBase`, classes derived from it, and classes of `stages/*/stage.py`
 - branches on `paper`   conditions outside of `paper` and `reproduce` in which a name or a text has a word of `PAPER`
-- declarations          of an array: its fields in NamedTuples of arrays alone (one `arrays.py` or `state.py`, without
-                        scratch), and tables with its name: two names or more of one such class in a constant of a
-                        module, `TABLE` or more as keys of a dictionary in a function (in the files of state: as
-                        keyword arguments, too). A loop over some names in a function is a use of them
+- declarations          of an array: its fields in schemas, where two of one folder share `ALIKE` names or more, and in
+                        NamedTuples of arrays alone (one `arrays.py` or `state.py`, without scratch), and tables with
+                        its name: two names or more of one such class in a constant of a module, `TABLE` or more as keys
+                        of a dictionary in a function (in the files of state: as keyword arguments, too). A loop over
+                        some names in a function is a use of them
 - folders of a concept  folders with a file whose name has a word of `CONCEPTS`, what is below a folder of that name
                         counted as one; folders of `VIEWS` are left out
 - import circles        as in `house_table.py`, imports under TYPE_CHECKING and inside functions counted
@@ -59,6 +60,7 @@ STATE_FILES = ("arrays.py", "state.py")
 STATE_FOLDERS = {"core", "kernels", "model", "persistence", "stages"}
 SEVERAL = 3
 TABLE = 4
+ALIKE = 3  # arrays of one name from which on a schema declares those of another one again
 CALLED = {
     "sensors": {"sensor", "sensors"},
     "scaling": {"scaler", "scaling", "transform", "scale"},
@@ -78,19 +80,20 @@ VERBS = {
     "regressors", "mix", "mixed", "refine", "refined", "learn", "update", "decide", "probabilities", "part", "parts",
     "explain", "scale", "path", "gather",
 }  # fmt: skip
-CONCEPTS = {  # words of file names that belong to one stage each, and to nothing else
+CONCEPTS: dict[str, set[str]] = {  # words of file names that belong to one stage each, beside the name of its folder
     "sensors": {"sensor", "sensors"},
     "scaling": {"scaler", "scaling"},
     "rules": {"antecedents", "consequents", "memberships", "prototypes", "region", "regions"},
     "drift": {"drift", "member", "members", "mixer", "alarm", "alarms", "following", "reversal"},
     "threshold_rules": {"threshold", "thresholds", "tree", "trees", "leaf", "edges"},
-    "first_tree": set(),
-    "answered_forest": {"forest", "answered_forest"},
+    "answered_forest": {"forest"},
     "written_rules": {"written", "expert"},
     "calibration": {"calibration", "calibrated"},
     "decisions": {"decisions", "deciding"},
     "feedback": {"feedback"},
 }
+for _folder in (_TOOLS.parent / "src" / "evolabel" / "stages").glob("*/stage.py"):
+    CONCEPTS.setdefault(_folder.parent.name, set())
 # Rooms with views on all stages, streams and rivals: their files are named by what a user sees.
 VIEWS = {"adapters", "baselines", "checks", "cli", "client", "evaluate", "paper", "reproduce", "server", "streams"}
 
@@ -210,10 +213,7 @@ class Shape:
             f"{self.path_of(module)}:{node.lineno}"
             for module in self.modules
             for node in ast.walk(module.tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "isinstance"
-            and {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)} & classes
+            if {name for part in compared_classes(node) for name in last_names(part)} & classes
         ]
 
     def branches(self) -> Places:
@@ -238,6 +238,17 @@ class Shape:
                 for class_name, name in array_fields(module.tree):
                     fields[f"{path} {name}"].append(class_name)
                     names[path].add(name)
+        schemas: dict[str, set[str]] = {}
+        for module in self.modules:
+            for class_name, declared in schema_fields(module.tree).items():
+                folder, place = f"{Path(self.path_of(module)).parent}/", f"{self.path_of(module)} {class_name}"
+                alike = (n for n, of in schemas.items() if n.startswith(folder) and len(of & declared) >= ALIKE)
+                again = next(alike, None)
+                place = again or place
+                schemas.setdefault(place, declared)
+                for name in declared if again is None else declared & schemas[again]:
+                    fields[f"{place}.{name}"].append(class_name)
+                    names[place.split(" ")[0]].add(name)
         for module in self.modules:
             if self.path_of(module).split("/")[0] in STATE_FOLDERS:
                 for line, found, least in tables(module.tree, calls=module.path.name in STATE_FILES):
@@ -273,6 +284,22 @@ class Shape:
         if done.returncode:
             sys.exit(f"{self.checkout}: {done.stderr}")
         return done.stdout.splitlines()[-1]
+
+
+def compared_classes(node: ast.AST) -> list[ast.expr]:
+    """Return what `node` compares a kind with: in `isinstance`, `issubclass`, or a comparison of `type(...)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+        return node.args[1:]
+    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    of_type = [isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "type" for e in sides]
+    return sides if any(of_type) else []
+
+
+def last_names(node: ast.expr) -> Iterator[str]:
+    """Yield the names in `node`, of `module.Name` the last one, too."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Name, ast.Attribute)):
+            yield part.id if isinstance(part, ast.Name) else part.attr
 
 
 def called(node: ast.Call) -> set[str]:
@@ -317,13 +344,26 @@ def is_of_paper(test: ast.expr) -> bool:
 
 
 def array_fields(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield class and name of the fields of NamedTuples of arrays alone, without those for scratch."""
+    """Yield class and name of the fields of NamedTuples of arrays alone, without schemas and those for scratch."""
+    schemas = schema_fields(tree)
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and any("NamedTuple" in ast.unparse(base) for base in node.bases):
-            fields = [field for field in node.body if isinstance(field, ast.AnnAssign)]
+        fields = [field for field in getattr(node, "body", ()) if isinstance(field, ast.AnnAssign)]
+        is_tuple = isinstance(node, ast.ClassDef) and any("NamedTuple" in ast.unparse(base) for base in node.bases)
+        if is_tuple and node.name not in schemas:
             of_arrays = [re.search(r"\b(Float|Int|Bool|Any)Array\b", ast.unparse(f.annotation)) for f in fields]
             if all(of_arrays) and not re.search("Scratch|Work", node.name):
                 yield from ((node.name, ast.unparse(field.target)) for field in fields)
+
+
+def schema_fields(tree: ast.Module) -> dict[str, set[str]]:
+    """Return the names of the arrays that each class of a module declares, by its name."""
+    found = {}
+    for node in tree.body:
+        fields = [field for field in getattr(node, "body", ()) if isinstance(field, ast.AnnAssign)]
+        declared = {ast.unparse(f.target) for f in fields if re.search(r"\barray\(", ast.unparse(f.annotation))}
+        if isinstance(node, ast.ClassDef) and declared:
+            found[node.name] = declared
+    return found
 
 
 def tables(tree: ast.Module, *, calls: bool) -> Iterator[tuple[int, set[str], int]]:
@@ -350,17 +390,22 @@ def concepts_of(path: str) -> set[str]:
     if parts[0] == "stages" and len(parts) > 2 and parts[1] in CONCEPTS:
         return {parts[1]}
     for part in reversed(parts):
-        words = set(part.split("_"))
-        if found := {concept for concept, of in CONCEPTS.items() if words & of}:
+        if found := {concept for concept in CONCEPTS if is_named_after(part, concept)}:
             return found
     return set()
+
+
+def is_named_after(name: str, concept: str) -> bool:
+    """Return whether a file or folder of this `name` has the name of the `concept`, or one of its words, in it."""
+    is_whole = "_" in concept and f"_{concept}_" in f"_{name}_"
+    return is_whole or bool(set(name.split("_")) & CONCEPTS[concept])
 
 
 def home(path: str, concept: str) -> str:
     """Return the folder of a file; below a folder that is named after its `concept`, that folder."""
     parts = Path(path).parent.parts
     for end, part in enumerate(parts, 1):
-        if part == concept or set(part.split("_")) & CONCEPTS[concept]:
+        if part == concept or is_named_after(part, concept):
             return "/".join(parts[:end])
     return "/".join(parts)
 

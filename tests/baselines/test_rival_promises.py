@@ -14,7 +14,7 @@ from evolabel.baselines.base import WARM_UP_ROWS
 from evolabel.checks import check_learner
 from evolabel.errors import DataError, DataWarning, EvolabelError, NotTrainedError
 from evolabel.learners import LEARNERS, make_learner
-from evolabel.model.stream_model import StreamModel
+from evolabel.model import pipeline
 from evolabel.paper import EvolvingChain, EvolvingOneVsRest
 
 RIVALS = [name for name in LEARNERS if name not in ("evolabel", "macro-f1", "paper", "rfwls", "tuned", "paper-tuned")]
@@ -226,7 +226,7 @@ def test_labels_may_appear_mid_stream(name, stream):
 
 @pytest.mark.parametrize("name", [name for name in RIVALS if name != "forest"])  # trees split for all labels together
 def test_a_label_that_appears_leaves_the_others_alone(name, stream, monkeypatch):
-    monkeypatch.setattr(StreamModel, "new_first_tree", lambda self: None)  # it splits for all labels together, too
+    monkeypatch.setattr(pipeline, "first_tree_of", lambda *_, **__: None)  # it splits for all labels together, too
     X, Y = stream
     grown, narrow = (small(name).fit(X[:INITIAL], Y[:INITIAL, :2]) for _ in range(2))
     wide = grown.test_then_train(X[INITIAL:], np.column_stack([Y[INITIAL:, :2], np.zeros(len(X) - INITIAL)]))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.interrupts import held
+from evolabel.typing import AnyArray
 
 _CONTAINERS = (dict, list, set, deque)
 _NO_STATE = (type, FunctionType, MethodType, ModuleType)
@@ -25,25 +26,7 @@ class SavedState:
     """
 
     def __init__(self, thing: Any) -> None:
-        self._kept: list[tuple[Any, Any]] = []
-        seen: set[int] = set()
-        rest = [thing]
-        while rest:
-            each = rest.pop()
-            kind = type(each)
-            if kind in _VALUES or id(each) in seen:
-                continue
-            seen.add(id(each))
-            if kind is np.ndarray:
-                if each.flags.writeable:
-                    self._kept.append((each, each.copy()))
-            elif isinstance(each, tuple):
-                rest.extend(each)
-            else:
-                found = each if isinstance(each, _CONTAINERS) else _attributes(each)
-                if found is not None:
-                    self._kept.append((found, found.copy()))
-                    rest.extend(_behind(kind, found))
+        self._kept: list[tuple[Any, Any]] = [(each, each.copy()) for each in _state_behind(thing)]
 
     def put_back(self) -> None:
         """Give every object, container and array the state that it had."""
@@ -55,6 +38,33 @@ class SavedState:
             else:
                 found.clear()
                 (found.extend if isinstance(found, deque) else found.update)(before)
+
+
+def arrays_behind(thing: Any) -> list[AnyArray]:
+    """Return the arrays that `thing` and the objects and containers behind it hold, and that can be written."""
+    return [each for each in _state_behind(thing) if isinstance(each, np.ndarray)]
+
+
+def _state_behind(thing: Any) -> Iterator[Any]:
+    """Yield the writeable arrays, the containers and the attributes of objects that `thing` refers to, each once."""
+    seen: set[int] = set()
+    rest = [thing]
+    while rest:
+        each = rest.pop()
+        kind = type(each)
+        if kind in _VALUES or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if kind is np.ndarray:
+            if each.flags.writeable:
+                yield each
+        elif isinstance(each, tuple):
+            rest.extend(each)
+        else:
+            found = each if isinstance(each, _CONTAINERS) else _attributes(each)
+            if found is not None:
+                yield found
+                rest.extend(_behind(kind, found))
 
 
 @contextmanager

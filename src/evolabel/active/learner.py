@@ -278,7 +278,7 @@ class ActiveLearner:
             Number of rows counted, all of them before that row.
         """
         model = self._inner.model
-        with put_back_on_error(self) if model.own_stages else nullcontext():
+        with put_back_on_error(self) if model.users_stages else nullcontext():
             return self._next_query(model, X)
 
     def _next_query(self, model: Model, X: object) -> tuple[Query | None, int]:
@@ -576,7 +576,7 @@ class ActiveLearner:
         self._check_own(model, query)
         if is_empty(query.x):
             return  # neither counted nor learned
-        with put_back_on_error(self, query) if model.own_stages else nullcontext():
+        with put_back_on_error(self, query) if model.users_stages else nullcontext():
             self._count_and_learn(model, query, y, annotator)
 
     def _count_and_learn(self, model: Model, query: Query, y: object, annotator: str | Sequence[str] | None) -> None:

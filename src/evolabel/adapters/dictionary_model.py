@@ -78,7 +78,7 @@ class DictionaryModel:
         weights = np.empty(0) if w == 1.0 else read_sample_weight(w, 1)
         self._check_growth(features, len(labels))
         model = self._model or self._create_model()
-        with put_back_on_error(self) if model.own_stages else nullcontext():
+        with put_back_on_error(self) if model.users_stages else nullcontext():
             sample = self._grow(model, sample, features, labels)
             if not np.isnan(sample).all():
                 self._learn(model, sample, targets, weights)

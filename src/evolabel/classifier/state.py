@@ -85,7 +85,7 @@ class ClassifierState:
 
         With stages of a user, any error leaves the model as it was, or none again, and so does Ctrl-C.
         """
-        if not self.model.own_stages:
+        if not self.model.users_stages:
             self._learn(batch)
             return
         targets, known = self.targets, self.model.n_labels

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evolabel.core.schema import new_entries, of_features
+from evolabel.model.pipeline import change_features
 from evolabel.model.protocols import Model
 from evolabel.model.seen_ranges import SEEN_ARRAYS, no_ranges
 from evolabel.stages.rules.rule_state import derive_inverses
@@ -29,8 +30,7 @@ def grow_features(model: Model, shown: Sequence[FloatArray]) -> None:
     if model.warm_up is not None:
         model.n_features += len(shown)
         model.warm_up.grow_features(model.n_features)
-        for stage in model.own_stages:
-            stage.change_features(np.arange(model.n_features - len(shown)), model.n_features)
+        change_features(model, np.arange(model.n_features - len(shown)), model.n_features, None)
         model.ranges = no_ranges(model.n_features)
         return
     assert model.scaler is not None
@@ -74,15 +74,5 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features = p
     model.ranges = SEEN_ARRAYS.moved(model, of_features(kept, rules.n_features, p))["ranges"]
-    if model.trees is not None:
-        model.trees.change_features(kept, p, changed)
-    if model.first_tree is not None:
-        model.first_tree.change_features(kept, p)
-    if model.forest is not None:
-        model.forest.change_features(kept)
-    for stage in model.own_stages:
-        stage.change_features(kept, p)
-    if model.memory is not None:
-        model.memory.change_features(kept, p)
-    model.written.change_features(kept, p, changed)
+    change_features(model, kept, p, changed)
     model.journal.clear()

@@ -79,6 +79,4 @@ def restart_alarms(model: Model) -> None:
     if model.rules is not None:
         model.drift.restart_alarms()
     if model.trees is not None:
-        t = model.trees.arrays
-        calm = t.alarms[:, IS_RAISED] == 0.0
-        t.alarms[calm], t.positives[calm], t.against[calm] = 0.0, 0.0, 0.0
+        model.trees.restart_alarms()

@@ -7,10 +7,9 @@ import numpy as np
 from evolabel._utils.text import with_article
 from evolabel.engine.symmetric import one_blas_thread
 from evolabel.errors import DataError
-from evolabel.model.pipeline import merge_stages, start_memory
+from evolabel.model.pipeline import merge_stages, start_stages
 from evolabel.model.seen_ranges import merged_ranges, without_waiting
 from evolabel.model.stream_model import StreamModel
-from evolabel.stages.answered_forest.stage import forest_of
 from evolabel.stages.drift.merging import merge_drifts
 from evolabel.stages.own.stage import Facts, difference_of
 from evolabel.stages.rules.stage import RuleBase
@@ -28,8 +27,7 @@ def empty_like(model: StreamModel) -> StreamModel:
     twin.scaler, twin.ridge, twin.local_ridge, twin.warm_up = model.scaler, model.ridge, model.local_ridge, None
     assert model.scaler is not None
     twin.start_rules(model.scaler, twin.settings())
-    twin.trees, twin.first_tree = twin.new_trees(), twin.new_first_tree()
-    start_memory(twin)
+    start_stages(twin)
     twin.ranges = without_waiting(model.ranges)
     twin.drift.sensors.copy(model.sensors)
     return twin
@@ -66,7 +64,6 @@ def merge(
     merge_stages(united, theirs, labels)
     if united.trees is not None:
         united.drift.follow([], united.trees.drifting)
-    united.forest = None if mine.forest is None and theirs.forest is None else forest_of(united.trees)
     if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, united.drift.rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers

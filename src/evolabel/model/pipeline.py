@@ -34,13 +34,15 @@ Arguments of the compiled loops, beside those of `stages.rules.loops.answer`:
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 
 from evolabel._utils.interrupts import held
+from evolabel._utils.rollback import arrays_behind
+from evolabel.core.events import EventLog
 from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_rows
 from evolabel.core.stage import LearningStage, Stage, StagePart, read_only
 from evolabel.engine.compile import direct, direct_by_profile, kernel
@@ -58,6 +60,7 @@ from evolabel.stages.drift.loops.follow import (
 )
 from evolabel.stages.drift.loops.members import mix_rows
 from evolabel.stages.drift.stage import Drift
+from evolabel.stages.first_tree.stage import first_tree_of
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import checked_prototypes
 from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, State
@@ -69,7 +72,9 @@ from evolabel.stages.scaling.loops import Knots, scale_rows
 from evolabel.stages.sensors.loops import correct_rows
 from evolabel.stages.threshold_rules.arrays import Thresholds
 from evolabel.stages.threshold_rules.loops.answer import refine_rows
-from evolabel.typing import AnyArray, FloatArray, IntArray
+from evolabel.stages.threshold_rules.stage import ThresholdRules
+from evolabel.stages.written_rules.stage import WrittenRules
+from evolabel.typing import FloatArray, IntArray
 
 FillFew = Callable[[Any, FloatArray, FloatArray, Moments, FewAnswers], FloatArray]
 """Fills answers to few rows by one call of a compiled loop, as `fill_few` does."""
@@ -77,6 +82,36 @@ FillFew = Callable[[Any, FloatArray, FloatArray, Moments, FewAnswers], FloatArra
 FURTHER: tuple[str, ...] = (
     # A further built-in stage, a class derived from `core.stage.OwnStage`: "evolabel.stages.FOLDER.stage:CLASS",
 )
+
+BEHIND = {
+    "thresholds": "trees",
+    "first_tree": "first_tree",
+    "answered_forest": "forest",
+    "stages": "own_stages",
+    "last_answers": "memory",
+    "written": "written",
+    "calibration": "calibration",
+    "decisions": "decisions",
+    "following": "following",
+}
+"""Stages behind rules and drift, in their order: the prefix of their arrays in files, the attribute of a model."""
+
+_READERS = ("calibration", "decisions", "following")  # of them, those that read final outputs: they know no features
+
+TAKEN = ("sensors", "scaling", "rules", "drift", "threshold_rules", "written_rules", "feedback", *BEHIND)
+"""Names that no stage of a user can have."""
+
+
+def stages_behind(model: Model) -> dict[str, Any]:
+    """Return the stages of `model` behind rules and drift, in their order, by the prefix of their arrays in files."""
+    stages: dict[str, Any] = {}
+    for prefix, attribute in BEHIND.items():
+        found = getattr(model, attribute)
+        if attribute == "own_stages":
+            stages |= {f"{prefix}.{stage.name}": stage for stage in found}
+        elif found is not None:
+            stages[prefix] = found
+    return stages
 
 
 def first_stages(model: Model) -> tuple[Stage, ...]:
@@ -98,11 +133,6 @@ def refiners(model: Model) -> list[LearningStage]:
 def _has_written(model: Model) -> bool:
     """Return whether `model` has written rules."""
     return len(model.written.arrays.number) > 0
-
-
-def last_stages(model: Model) -> tuple[object, ...]:
-    """Return what reads the final outputs of `model`, in their order."""
-    return model.calibration, model.decisions
 
 
 @kernel
@@ -234,13 +264,19 @@ def prototypes(own: object) -> tuple[Any, ...]:
 
     ParameterError if one of them cannot be a stage.
     """
-    return checked_prototypes([resolve_name(path)() for path in FURTHER], own)
+    return checked_prototypes([resolve_name(path)() for path in FURTHER], own, TAKEN)
 
 
-def start_memory(model: Model) -> None:
-    """Give `model` a memory of the last answers that has learned nothing, unless its options leave it out."""
-    sizes = model.n_features, model.n_labels
-    model.memory = None if model.options.memory is None else LastAnswers(*sizes, exclusive=model.exclusive)
+def start_stages(model: Model) -> None:
+    """Give `model` stages behind rules and drift that have learned nothing, but for those its options leave out."""
+    options, sizes, kind = model.options, (model.n_features, model.n_labels), {"exclusive": model.exclusive}
+    trees = options.threshold_rules and not model.is_first
+    model.trees = ThresholdRules(*sizes, **kind, counters=options.threshold_rules == "counters") if trees else None
+    model.first_tree = first_tree_of(*sizes, **kind) if options.threshold_rules else None
+    model.forest = None
+    model.own_stages = [stage.empty_like() for stage in model.own_stages]
+    model.memory = None if options.memory is None else LastAnswers(*sizes, **kind)
+    model.written = WrittenRules(*sizes, **kind)
     model.following = None if model.memory is None else Following(model.calibration, model.decisions)
 
 
@@ -372,43 +408,55 @@ def drop_first_tree(model: Model) -> None:
         model.first_tree = None
 
 
+def change_features(model: Model, kept: IntArray, n_features: int, log: EventLog | None) -> None:
+    """Keep the features in the columns `kept` in the stages of `model` behind rules and drift, and add new ones.
+
+    There are `n_features` then. Rules that are gone are logged in `log`; None: there are none.
+    """
+    for name, stage in stages_behind(model).items():
+        if name not in _READERS:
+            stage.change_features(kept, n_features, log)
+
+
 def merge_stages(model: Model, other: Model, labels: IntArray) -> None:
     """Add to the stages of `model` behind rules and members what those of `other` have learned.
 
-    `labels` has the places of its labels. Without written rules, which take numbers from the rules, and the answered
-    forest, which is made of the merged trees.
+    `labels` has the places of its labels. Without written rules, which take numbers from the rules. A forest of
+    answered rows is fitted anew to the rows of both.
     """
-    for mine, theirs in zip(_merged_alone(model), _merged_alone(other), strict=True):
-        if mine is not None and theirs is not None:
-            with _shielded(model, mine, learning=True):
-                mine.merge(theirs, labels)
+    theirs = stages_behind(other)
+    for name, stage in stages_behind(model).items():
+        if name in theirs and stage is not model.written and stage is not model.forest:
+            with _shielded(model, stage, learning=True, beside=other):
+                stage.merge(theirs[name], labels)
+    if model.forest is not None or other.forest is not None:
+        model.forest = forest_of(model.trees)
     if other.first_tree is None:
         model.first_tree = None
     drop_first_tree(model)
 
 
-def _merged_alone(model: Model) -> tuple[Any, ...]:
-    """Return the stages of `model` that are merged one by one; None in the place of one that is absent."""
-    return model.trees, model.first_tree, *model.own_stages, model.memory, *last_stages(model), model.following
-
-
-def _shielded(model: Model, stage: Stage, *, learning: bool = False) -> AbstractContextManager[None]:
+def _shielded(
+    model: Model, stage: Stage, *, learning: bool = False, beside: Model | None = None
+) -> AbstractContextManager[None]:
     """Return a context in which `stage`, if it is a user's, can write no arrays of `model`, but its own if `learning`.
 
-    Built-in stages reach their arrays by addresses and replace them, so nothing is shielded while one of them runs.
+    Nor those of the model `beside` it. Built-in stages reach their arrays by addresses and replace them, so nothing is
+    shielded while one of them runs.
     """
-    if stage not in model.own_stages:
-        return nullcontext()
-    return read_only(_arrays(model, stage if learning else None))
+    return nullcontext() if stage not in model.users_stages else _shield(model, stage, learning, beside)
 
 
-def _arrays(model: Model, but: Stage | None) -> Iterator[AnyArray]:
-    """Yield the arrays of all stages of `model` `but` of one."""
-    for stage in (*first_stages(model), *refiners(model), *last_stages(model)):
-        if stage is not but:
-            arrays = getattr(stage, "arrays", ())
-            yield from arrays().values() if callable(arrays) else arrays
-    yield from (model.n_answers, model.ranges)
+@contextmanager
+def _shield(model: Model, stage: Stage, learning: bool, beside: Model | None) -> Iterator[None]:
+    """Do as `_shielded` for a `stage` of a user, which cannot train the model either."""
+    own = {id(array) for array in arrays_behind(stage)} if learning else set()
+    running, model.running = model.running, stage.name
+    try:
+        with read_only(array for array in arrays_behind((model, beside)) if id(array) not in own):
+            yield
+    finally:
+        model.running = running
 
 
 def learn_stages(model: Model, batch: Batch) -> None:
@@ -475,7 +523,7 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
         return
     drift, log, outputs = model.drift, model.trained(), batch.outputs if model.memory is None else batch.plain
     rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs)
-    n_rows, own_stages = drift.n_rows, model.own_stages
+    n_rows, users_stages = drift.n_rows, model.users_stages
     rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
     rows.n_rows, rows.is_unsettled = None if n_rows is None else n_rows - behind, drift.is_unsettled
     rows.drifts_held = drift.drifts_held
@@ -488,7 +536,7 @@ def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind
         if stage is model.memory or stage is model.written:
             rows.Y = batch.Y
         n_events = log.n_events
-        if stage in own_stages:
+        if stage in users_stages:
             with _shielded(model, stage, learning=True):
                 stage.learn(rows, log)
         else:

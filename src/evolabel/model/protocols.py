@@ -20,6 +20,7 @@ from evolabel.stages.rules.weights import Moments, VarianceTerms
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.edits.journal import EditedModel
+from evolabel.stages.written_rules.stage import WrittenRules
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
 
@@ -53,9 +54,18 @@ class Model(EditedModel, Protocol):
     own_stages: list[CheckedStage]
     first_tree: FirstTree | None
     forest: AnsweredForest | None
+    trees: ThresholdRules | None
+    written: WrittenRules
+    is_first: bool
     answers_are_few: bool
     memory: LastAnswers | None
     following: Following | None
+
+    running: str | None
+
+    @property
+    def users_stages(self) -> list[CheckedStage]:
+        """Those of its own stages that a user wrote."""
 
     @property
     def n_seen(self) -> int:
@@ -73,12 +83,6 @@ class Model(EditedModel, Protocol):
 
     def start_rules(self, scaler: Scaler, settings: Settings) -> RuleBase:
         """Set the rules to none, for rows that `scaler` scales, and return them."""
-
-    def new_trees(self) -> ThresholdRules | None:
-        """Return threshold rules that have learned nothing; None where the options leave them out."""
-
-    def new_first_tree(self) -> FirstTree | None:
-        """Return a first tree that has learned nothing; None where the options leave it out."""
 
     def standardise(self, X: FloatArray) -> FloatArray:
         """Return the scaled rows of `X` in units of their standard deviations."""

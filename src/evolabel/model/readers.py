@@ -5,9 +5,10 @@ import copy
 import numpy as np
 
 from evolabel.core.rows import Batch
+from evolabel.core.stored_checks import check_names, inside, part_of, prefixed
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import Decisions
-from evolabel.typing import BoolArray, FloatArray, IntArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 
 class Following:
@@ -55,7 +56,24 @@ class Following:
         """Return the limits of sets of this `coverage`, (n, K), for `outputs`; `limits`, (K,), are the `plain` ones."""
         return np.where(self.replaced(outputs, plain), self.calibration.limits(coverage), limits)
 
-    # ------------------------------------------------------------------ other widths, merging
+    # ------------------------------------------------------------------ files, other widths, merging
+
+    def stored(self) -> Arrays:
+        """Return the arrays by name, as files have them."""
+        arrays = prefixed("calibration", self.calibration.stored())
+        return arrays | ({} if self.decisions is None else prefixed("decisions", self.decisions.stored()))
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set calibration and decisions to copies of stored `arrays`; DataError if they are not those of such."""
+        parts = {name: part_of(arrays, name) for name in ("calibration", "decisions")}
+        check_names(arrays, [f"{part}.{name}" for part, stored in parts.items() for name in stored])
+        with inside("calibration"):
+            self.calibration.restore(parts["calibration"])
+        with inside("decisions"):
+            if self.decisions is None:
+                check_names(parts["decisions"], ())
+            else:
+                self.decisions.restore(parts["decisions"])
 
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels`."""

@@ -19,7 +19,7 @@ from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch, Rows, misfit
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.engine.compile import direct
 from evolabel.engine.values import count_answers, first_bad_sample, widen_ranges
-from evolabel.errors import DataError, StateError
+from evolabel.errors import DataError, StageError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
 from evolabel.model.protocols import FewAnswers, Model
@@ -34,7 +34,7 @@ from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.stage import new_decisions
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.feedback.stage import ErrorFeedback
-from evolabel.stages.first_tree.stage import FirstTree, first_tree_of
+from evolabel.stages.first_tree.stage import FirstTree
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
 from evolabel.stages.rules.arrays import SEEN, Settings
@@ -118,6 +118,12 @@ class StreamModel(SeenArrays):
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
         self.is_first = False  # whether it is itself the model of such a `FirstModel`
+        self.running: str | None = None  # the stage of a user that answers or learns now
+
+    @property
+    def users_stages(self) -> list[CheckedStage]:
+        """Those of its own stages that a user wrote: any error of theirs leaves the model as it was."""
+        return [stage for stage in self.own_stages if not stage.is_built_in]
 
     @property
     def n_seen(self) -> int:
@@ -173,19 +179,6 @@ class StreamModel(SeenArrays):
         self._drift = pipeline.FollowedDrift(rules, scaler, exclusive=self.exclusive) if follows else NoDrift(rules)
         return rules
 
-    def new_trees(self) -> ThresholdRules | None:
-        """Return threshold rules that have learned nothing; None where the options leave them out."""
-        if not self.options.threshold_rules or self.is_first:
-            return None
-        counters = self.options.threshold_rules == "counters"
-        return ThresholdRules(self.n_features, self.n_labels, exclusive=self.exclusive, counters=counters)
-
-    def new_first_tree(self) -> FirstTree | None:
-        """Return a first tree that has learned nothing; None where the options leave it out."""
-        if not self.options.threshold_rules:
-            return None
-        return first_tree_of(self.n_features, self.n_labels, exclusive=self.exclusive)
-
     # ------------------------------------------------------------------ stages of an output
 
     def scale(self, X: FloatArray) -> FloatArray:
@@ -236,6 +229,7 @@ class StreamModel(SeenArrays):
 
     def fit(self, batch: Batch) -> None:
         """Run the batch phase on the initial `batch` (`model.start.batch_phase`)."""
+        self._check_not_running()
         batch_phase.fit(self, batch)
 
     def learn(self, batch: Batch) -> None:
@@ -244,6 +238,7 @@ class StreamModel(SeenArrays):
         Its arrays of answers, if given, receive those from before each row was learned. A row without any feature is
         not learned; its output is the base rates.
         """
+        self._check_not_running()
         start = 0
         while (empty := _first_bad_sample(batch.X[start:])[0]) >= 0:
             if empty > 0:
@@ -252,6 +247,11 @@ class StreamModel(SeenArrays):
             answer_by_base_rates(self, batch, start - 1)
         if start < len(batch.X):
             self._learn_filled(batch.rows(slice(start, None)) if start else batch)
+
+    def _check_not_running(self) -> None:
+        """Raise StageError where a stage of this model is running, which would change what it works on."""
+        if self.running is not None:
+            raise StageError(f"stage {self.running!r} trains its own classifier; learn rows outside of the stage")
 
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (n_labels,): all that is known without features."""
@@ -439,21 +439,7 @@ class StreamModel(SeenArrays):
         else:
             self.trained().grow_labels(n_labels)
             self.drift.grow_labels(self.n_labels, n_labels)
-            if self.trees is not None:
-                self.trees.grow_labels(n_labels)
-            if self.first_tree is not None:
-                self.first_tree.grow_labels(n_labels)
-            if self.forest is not None:
-                self.forest.grow_labels(n_labels)
-        if self.decisions is not None:
-            self.decisions.grow_labels(n_labels)
-        for stage in self.own_stages:
+        for stage in pipeline.stages_behind(self).values():
             stage.grow_labels(n_labels)
-        if self.memory is not None:
-            self.memory.grow_labels(n_labels, absent=absent)
-        if self.following is not None:
-            self.following.grow_labels(n_labels)
-        self.written.grow_labels(n_labels)
-        self.calibration.grow_labels(n_labels)
         vars(self).update(SEEN_ARRAYS.moved(self, {"label": new_entries(self.n_labels, n_labels)}))
         self.n_labels = n_labels

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from naive.first_tree import NaiveFirstTree
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.checks import check_stage
 from evolabel.core.rows import Rows
 from evolabel.errors import DataError
+from evolabel.model import pipeline
 from evolabel.model.pipeline import refiners
 from evolabel.model.storage.snapshot import model_from_arrays, model_to_arrays
-from evolabel.model.stream_model import StreamModel
 from evolabel.stages.first_tree.arrays import ROWS_ANSWERED, ROWS_LEARNED, check_first_tree
 from evolabel.stages.first_tree.stage import MOST_CELLS, FirstTree, first_tree_of
 
@@ -96,7 +97,7 @@ def test_conjunctions_are_answered_from_the_first_rows_on(monkeypatch):
         return ((outputs[20:150] > 0.5) == (Y[20:150] > 0.5)).mean()
 
     with_tree = np.mean([right(seed) for seed in range(3)])
-    monkeypatch.setattr(StreamModel, "new_first_tree", lambda self: None)
+    monkeypatch.setattr(pipeline, "first_tree_of", lambda *_, **__: None)
     assert with_tree > np.mean([right(seed) for seed in range(3)]) + 0.05
 
 
@@ -106,7 +107,7 @@ def test_the_stage_is_absent_once_it_is_over_and_leaves_the_others_as_they_were(
     assert [stage.name for stage in refiners(clf.inner.any_model)] == ["threshold_rules", "first_tree"]
     outputs = clf.partial_fit(X[231:240], Y[231:240]).test_then_train(X[240:], Y[240:])
     assert [stage.name for stage in refiners(clf.inner.any_model)] == ["threshold_rules"]
-    monkeypatch.setattr(StreamModel, "new_first_tree", lambda self: None)
+    monkeypatch.setattr(pipeline, "first_tree_of", lambda *_, **__: None)
     without = EvolvingFuzzyClassifier(memory=None).partial_fit(X[:240], Y[:240])
     np.testing.assert_array_equal(without.test_then_train(X[240:], Y[240:]), outputs)
 
@@ -227,3 +228,8 @@ def test_a_file_without_threshold_rules_has_no_first_tree():
     facts["options"]["threshold_rules"] = False
     with pytest.raises(DataError, match="first tree"):
         model_from_arrays(others, facts)
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_what_a_model_relies_on(exclusive):
+    check_stage(FirstTree(4, 3, exclusive=exclusive))

@@ -1,5 +1,6 @@
 """What a model promises about stages of users: parameters, memory, interrupts, numbers of rows, schemas, copies."""
 
+import contextlib
 import copy
 from typing import Annotated, NamedTuple
 
@@ -7,9 +8,9 @@ import numpy as np
 import pytest
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel._utils.rollback import SavedState
+from evolabel._utils.rollback import SavedState, arrays_behind
 from evolabel.active import ActiveLearner
-from evolabel.errors import DataError, DataTypeError, ModelFileError, OutOfMemoryError, ParameterError
+from evolabel.errors import DataError, DataTypeError, ModelFileError, OutOfMemoryError, ParameterError, StageError
 from evolabel.model.storage.snapshot import model_to_arrays
 from evolabel.stages import OwnStage, Schema, array
 from evolabel.streams import DriftingStream
@@ -216,3 +217,91 @@ class Untyped(NamedTuple):
 def test_a_field_without_a_type_of_elements_is_named():
     with pytest.raises(DataTypeError, match=r"field 'mean' of Untyped is annotated with .*ndarray"):
         Schema(Untyped)
+
+
+# ---------------------------------------------------------------------- arrays and calls that are not its own
+
+
+class Trespassing(MeanError):
+    """Does what `act` does, in the method called `when`."""
+
+    act, when = None, ""
+
+    def answer(self, rows):
+        super().answer(rows)
+        self.try_it("answer")
+
+    def learn_row(self, row, log):
+        super().learn_row(row, log)
+        self.try_it("learn_row")
+
+    def merge(self, other, labels):
+        super().merge(other, labels)
+        self.try_it("merge")
+
+    def try_it(self, method):
+        if Trespassing.when == method:
+            Trespassing.act()
+
+
+CALLS = {
+    "answer": lambda clf: clf.predict_proba(X[300:310]),
+    "learn_row": lambda clf: clf.partial_fit(X[300:310], Y[300:310]),
+    "merge": lambda clf: clf.merge(clf.sibling().partial_fit(X[300:400], Y[300:400])),
+}
+
+
+@pytest.mark.parametrize("method", ["answer", "learn_row"])
+def test_a_stage_can_write_no_array_behind_its_model(method, monkeypatch):
+    clf = fitted(Trespassing()).partial_fit(X[N:300], Y[N:300])
+    model, written, tried = clf.inner.any_model, [], []
+    own = {id(each) for each in arrays_behind(model.own_stages)}
+    foreign = [each for each in arrays_behind(model) if id(each) not in own and each.size]
+
+    def write():
+        for each in foreign:
+            tried.append(each)
+            with contextlib.suppress(ValueError):
+                each.reshape(-1)[:1] = each.reshape(-1)[:1]
+                written.append(each)
+
+    monkeypatch.setattr(Trespassing, "when", method)
+    monkeypatch.setattr(Trespassing, "act", write)
+    CALLS[method](clf)
+    assert len(tried) >= len(foreign) > 100
+    assert not written
+
+
+def test_a_write_into_foreign_arrays_is_an_error_that_names_the_stage(monkeypatch):
+    clf, twin = (fitted(Trespassing()) for _ in range(2))
+    scaler = clf.inner.any_model.scaler
+    monkeypatch.setattr(Trespassing, "act", lambda: scaler.x.fill(0.0))
+    for method in ("answer", "learn_row"):
+        monkeypatch.setattr(Trespassing, "when", method)
+        with pytest.raises(StageError, match=r"mean_error.*read-only"):
+            CALLS[method](clf)
+    assert same_arrays(clf, twin)
+
+
+def test_a_stage_cannot_write_into_a_model_that_is_merged(monkeypatch):
+    clf = fitted(Trespassing())
+    other = clf.sibling().partial_fit(X[300:400], Y[300:400])
+    before = model_to_arrays(other.inner.any_model)[0]
+    monkeypatch.setattr(Trespassing, "when", "merge")
+    monkeypatch.setattr(Trespassing, "act", lambda: other.inner.any_model.trees.arrays.gate.fill(1.0))
+    with pytest.raises(StageError, match="read-only"):
+        clf.merge(other)
+    after = model_to_arrays(other.inner.any_model)[0]
+    assert all(after[name].tobytes() == before[name].tobytes() for name in before)
+
+
+@pytest.mark.parametrize("method", ["answer", "learn_row"])
+def test_a_stage_cannot_train_its_own_classifier(method, monkeypatch):
+    clf, twin = (fitted(Trespassing()) for _ in range(2))
+    monkeypatch.setattr(Trespassing, "when", method)
+    monkeypatch.setattr(Trespassing, "act", lambda: clf.partial_fit(X[500:510], Y[500:510]))
+    with pytest.raises(StageError, match="trains its own classifier"):
+        CALLS[method](clf)
+    monkeypatch.setattr(Trespassing, "when", "")
+    assert same_arrays(clf, twin)
+    assert same_arrays(clf.partial_fit(X[300:310], Y[300:310]), twin.partial_fit(X[300:310], Y[300:310]))

@@ -7,7 +7,7 @@ from refining import refine
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.checks import check_stage
 from evolabel.core.rows import Batch
-from evolabel.model.stream_model import StreamModel
+from evolabel.model import pipeline
 from evolabel.stages.first_tree.arrays import ROWS_ANSWERED
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
 from evolabel.stages.threshold_rules.stage import ThresholdRules
@@ -131,7 +131,7 @@ def test_weights_and_confidences_of_one_are_no_weights(given):
 @pytest.mark.compiled
 def test_without_say_outputs_are_those_of_the_model_without_threshold_rules(monkeypatch):
     """Noise opens no gate: bit for bit the same. Once a gate has opened, all earlier outputs are still the same."""
-    monkeypatch.setattr(StreamModel, "new_first_tree", lambda self: None)
+    monkeypatch.setattr(pipeline, "first_tree_of", lambda *_, **__: None)
     rng = np.random.default_rng(7)
     noise = rng.normal(size=(1200, 4)), (rng.random((1200, 2)) < 0.4).astype(float)
     for X, Y in (noise, streams_of(1200)[:2]):

@@ -33,7 +33,6 @@ from evolabel.stages.rules.rule_state import derive_inverses, is_sound, is_well_
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.scaling.stage import fit_scaler
 from evolabel.stages.threshold_rules.arrays import IS_OPEN
-from evolabel.stages.written_rules.stage import WrittenRules
 from evolabel.typing import BoolArray, FloatArray
 
 # A row of weight w puts about w |r|^2 beside a ridge. Beyond this ratio rank-one steps leave P too few digits: such
@@ -104,12 +103,9 @@ def initialise(model: Model, batch: Batch) -> None:
     model.ridge = ridge_strength(options.ridge, model.scaler.transform(batch.X), batch.Y, batch.weights)
     model.local_ridge = options.first_local_ridge
     model.start_rules(model.scaler, model.settings())
-    model.trees = model.new_trees()
-    model.first_tree = model.new_first_tree() if len(batch.X) < ROWS_ANSWERED else None
-    model.forest = None
-    pipeline.start_memory(model)
-    model.own_stages = [stage.empty_like() for stage in model.own_stages]
-    model.written = WrittenRules(model.n_features, model.n_labels, exclusive=model.exclusive)
+    pipeline.start_stages(model)
+    if len(batch.X) >= ROWS_ANSWERED:
+        model.first_tree = None
     model.warm_up = None
     model.journal.clear()
 

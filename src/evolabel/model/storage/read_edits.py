@@ -115,7 +115,8 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
     appended = stored.whole("appended", 1, EVENTS_KEPT)
     written = None
     if stored.flag("written"):
-        written = stored_written_rules(part_of(parts, "written"), model, parts["counters"])
+        written = read_written(part_of(parts, "written"), model.n_features, model.n_labels)
+        check_rule_numbers(model, written, parts["counters"])
     return Former(
         rows=rows,
         slots=slots,
@@ -128,9 +129,16 @@ def _change(parts: Arrays, stored: StoredFacts, model: StreamModel, rules: RuleB
     )
 
 
-def stored_written_rules(arrays: Arrays, model: StreamModel, counters: IntArray) -> WrittenArrays:
-    """Return the written rules of `model` in `arrays`, at a time when its rules had these `counters`."""
-    taken = model.trained().arrays.identity[1 : model.trained().n_rules + 1]
+def check_rule_numbers(model: StreamModel, written: WrittenArrays, counters: IntArray) -> None:
+    """Check the numbers of `written` rules of `model`, at a time when its rules had these `counters`, and of trees.
+
+    No other rule has them, and they are below the next number.
+    """
+    taken, following = model.trained().arrays.identity[1 : model.trained().n_rules + 1], int(counters[NEXT_IDENTITY])
     if model.trees is not None:
-        taken = np.append(taken, model.trees.arrays.number)
-    return read_written(arrays, model.n_features, model.n_labels, taken, int(counters[NEXT_IDENTITY]))
+        numbers = model.trees.arrays.number
+        least = int(model.trained().arrays.counters[NEXT_IDENTITY])
+        require(numbers < least, "thresholds.number", f"numbers below {least}")
+        taken = np.append(taken, numbers)
+    free = (written.number < following) & ~np.isin(written.number, taken)
+    require(free, "written.number", "numbers that no other rule has")

@@ -20,50 +20,30 @@ from evolabel.core.stored_checks import (
     require,
 )
 from evolabel.errors import DataError
-from evolabel.model.pipeline import start_forest, start_memory
-from evolabel.model.protocols import Model
-from evolabel.model.readers import Following
+from evolabel.model.pipeline import BEHIND, stages_behind, start_forest, start_stages
 from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.storage.read_edits import (
     CHANGE_ARRAYS,
+    check_rule_numbers,
     read_edits,
     read_events,
     read_rule_names,
     rule_checks,
-    stored_written_rules,
 )
 from evolabel.model.stream_model import StreamModel
 from evolabel.model.warm_up import WARM_UP_ARRAYS, check_warm_up
 from evolabel.stages.feedback.stage import ErrorFeedback
-from evolabel.stages.first_tree.arrays import check_first_tree
 from evolabel.stages.own.stage import check_given
-from evolabel.stages.rules.arrays import NEXT_IDENTITY
 from evolabel.stages.rules.file_checks import check_settings
 from evolabel.stages.rules.stage import EVENTS_KEPT, RuleBase
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS
 from evolabel.stages.scaling.stage import restored_scaler
-from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS
 from evolabel.stages.written_rules.edits.journal import Former, current_entries
 from evolabel.typing import Arrays
 
 Facts = dict[str, Any]
 
-_GROUPS = (
-    "sensors",
-    "scaler",
-    "rules",
-    "members",
-    "thresholds",
-    "first_tree",
-    "answered_forest",
-    "stages",
-    "last_answers",
-    "written",
-    "change",
-    "decisions",
-    "calibration",
-    "following",
-)
+_GROUPS = ("sensors", "scaler", "rules", "members", *BEHIND, "change")
 MOST_COLUMNS = 1_000_000  # features or labels of a stored model
 
 
@@ -91,21 +71,8 @@ def model_to_arrays(model: StreamModel) -> tuple[Arrays, Facts]:
     arrays |= {f"rules.{name}": array[used] for name, array in rules.by_slot.items()}
     arrays |= {"rules.counters": rules.arrays.counters, "rules.winner_stats": rules.arrays.winner_stats}
     arrays |= prefixed("sensors", model.sensors.stored()) | prefixed("members", model.drift.stored())
-    if model.trees is not None:
-        arrays |= prefixed("thresholds", model.trees.stored())
-    if model.first_tree is not None:
-        arrays |= prefixed("first_tree", model.first_tree.stored())
-    if model.forest is not None:
-        arrays |= prefixed("answered_forest", model.forest.stored())
-    if model.memory is not None:
-        arrays |= prefixed("last_answers", model.memory.stored())
-    for stage in model.own_stages:
-        arrays |= prefixed(f"stages.{stage.name}", stage.stored())
-    if len(model.written):
-        arrays |= prefixed("written", WRITTEN_ARRAYS.arrays_of(model.written.arrays))
-    arrays |= _readers_to_arrays(model)
-    if model.following is not None:
-        arrays |= prefixed("following", _readers_to_arrays(model.following))
+    for prefix, stage in stages_behind(model).items():
+        arrays |= prefixed(prefix, stage.stored())
     facts["events"] = [list(event) for event in rules.events]
     facts["rule_names"] = _names_to_facts(rules.rule_names)
     facts["changes"] = []
@@ -167,61 +134,41 @@ def model_from_arrays(
     model.scaler = scaler
     model.ridge, model.local_ridge = stored.positive("ridge"), stored.positive("local_ridge")
     rules = _rule_base(model, parts, stored, copy=copy)
-    model.trees = model.new_trees()
+    _restore_stages(model, parts)
+    check_rule_numbers(model, model.written.arrays, rules.arrays.counters)
     if model.trees is not None:
-        with inside("thresholds"):
-            model.trees.restore(parts["thresholds"], int(rules.arrays.counters[NEXT_IDENTITY]))
         model.drift.follow([], model.trees.drifting)
-    with inside("first_tree"):
-        _fill_first_tree(model, parts["first_tree"])
-    with inside("answered_forest"):
-        _fill_forest(model, parts["answered_forest"])
-    with inside("stages"):
-        _fill_own(model, parts["stages"])
-    if parts["written"]:
-        with inside("written"):
-            model.written.arrays = stored_written_rules(parts["written"], model, rules.arrays.counters)
-        texts = rules.rule_names.texts
-        require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
+    texts = rules.rule_names.texts
+    require(all(int(n) in texts for n in model.written.arrays.number), "written.number", "rules with a text")
     with inside("change"):
         model.journal.extend(read_edits(rules, parts["change"], stored, model))
     vars(model).update(SEEN_ARRAYS.copies(parts["rest"]))
-    _fill_readers(model, parts)
-    _fill_memory(model, parts)
     return model
 
 
-def _readers_to_arrays(readers: Model | Following) -> Arrays:
-    """Return the arrays of the calibration and the decisions of `readers` by name."""
-    arrays = prefixed("calibration", readers.calibration.stored())
-    return arrays | ({} if readers.decisions is None else prefixed("decisions", readers.decisions.arrays()))
+def _restore_stages(model: StreamModel, parts: dict[str, Arrays]) -> None:
+    """Set the stages of `model` behind rules and drift to those in `parts`.
 
-
-def _fill_readers(readers: Model | Following, parts: dict[str, Arrays]) -> None:
-    """Set calibration and decisions of `readers` to those in `parts`."""
-    with inside("calibration"):
-        readers.calibration.restore(parts["calibration"])
-    with inside("decisions"):
-        if readers.decisions is None:
-            check_names(parts["decisions"], ())
-        else:
-            readers.decisions.restore(parts["decisions"])
-
-
-def _fill_memory(model: StreamModel, parts: dict[str, Arrays]) -> None:
-    """Set the memory of the last answers of `model`, and what reads its outputs, to those in `parts`."""
-    start_memory(model)
-    following = {name: part_of(parts["following"], name) for name in ("calibration", "decisions")}
-    with inside("following"):
-        known = [f"{part}.{name}" for part, arrays in following.items() for name in arrays]
-        check_names(parts["following"], known if model.following is not None else ())
-        if model.following is not None:
-            _fill_readers(model.following, following)
-    with inside("last_answers"):
-        if model.memory is None:
-            check_names(parts["last_answers"], ())
-        else:
-            model.memory.restore(parts["last_answers"])
+    Without arrays there is no first tree, because it is over, and no forest of answered rows.
+    """
+    start_stages(model)
+    if not parts["first_tree"]:
+        model.first_tree = None
+    if parts["answered_forest"]:
+        start_forest(model)
+    stages = stages_behind(model)
+    with inside("stages"):
+        new = [each.name for each in model.own_stages if each.is_built_in and not part_of(parts["stages"], each.name)]
+        own = [each for each in model.own_stages if each.name not in new]
+        check_names(parts["stages"], [f"{stage.name}.{name}" for stage in own for name in stage.schema.stored])
+    for prefix in BEHIND:
+        if parts[prefix] and prefix != "stages" and prefix not in stages:
+            raise DataError(f"arrays of {prefix.replace('_', ' ')} are not expected here")
+    for prefix, stage in stages.items():
+        group, _, name = prefix.partition(".")
+        if name not in new:
+            with inside(group):
+                stage.restore(part_of(parts[group], name) if name else parts[group])
 
 
 def read_options(stored: StoredFacts, options_class: type[Options]) -> Options:
@@ -241,35 +188,7 @@ def _parts(arrays: Arrays, options: Options) -> dict[str, Arrays]:
     rest = {name: array for name, array in arrays.items() if name.partition(".")[0] not in groups or "." not in name}
     if groups["members"] and not options.follow_drift:
         raise DataError("arrays of members are not expected here")
-    if groups["thresholds"] and not options.threshold_rules:
-        raise DataError("arrays of thresholds are not expected here")
     return {**groups, "rest": rest}
-
-
-def _fill_first_tree(model: StreamModel, arrays: Arrays) -> None:
-    """Set the first tree of `model` to the stored `arrays`; without any it has none, because it is over."""
-    if arrays:
-        model.first_tree = model.new_first_tree()
-        if model.first_tree is None:
-            raise DataError("arrays of a first tree are not expected here")
-        check_first_tree(arrays, model.n_features, model.n_labels)
-        model.first_tree.restore(arrays)
-
-
-def _fill_forest(model: StreamModel, arrays: Arrays) -> None:
-    """Set the forest of answered rows of `model` to the stored `arrays`; without any it has none."""
-    if arrays:
-        start_forest(model)
-        if model.forest is None:
-            raise DataError("arrays of a forest of answered rows are not expected here")
-        model.forest.restore(arrays)
-
-
-def _fill_own(model: StreamModel, arrays: Arrays) -> None:
-    """Set the stages of a user in `model` to the stored `arrays`."""
-    check_names(arrays, [f"{stage.name}.{name}" for stage in model.own_stages for name in stage.schema.stored])
-    for stage in model.own_stages:
-        stage.restore(part_of(arrays, stage.name))
 
 
 def _fill_buffer(model: StreamModel, arrays: Arrays, stored: StoredFacts) -> None:

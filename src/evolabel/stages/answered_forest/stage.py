@@ -115,7 +115,7 @@ class AnsweredForest(Answering):
         source = new_entries(len(self.arrays.gate), n_labels)
         self._set(FOREST_ARRAYS.rearranged(self.arrays, {"label": source}))
 
-    def change_features(self, kept: IntArray) -> None:
+    def change_features(self, kept: IntArray, _: int, log: EventLog | None = None) -> None:
         """Keep the trees that ask about the features in the columns `kept` alone; others are fitted anew when due."""
         arrays = self.arrays
         place = np.full(int(arrays.feature.max(initial=0)) + 1 + int(kept.max(initial=0)), -1, np.int64)

@@ -78,7 +78,7 @@ class Decisions(Protocol):
     def merge(self, other: Any, labels: IntArray) -> None:
         """Add what `other`, of a model trained apart, has learned; `labels` has the places of its labels."""
 
-    def arrays(self) -> Arrays:
+    def stored(self) -> Arrays:
         """Return all that was learned, by name."""
 
     def restore(self, arrays: Arrays) -> None:
@@ -158,7 +158,7 @@ class OutputCounts(OutputCountArrays):
         self.seen[places] += other.seen
         self.on[places] += other.on
 
-    def arrays(self) -> Arrays:
+    def stored(self) -> Arrays:
         """Return the counts."""
         return OUTPUT_COUNTS.arrays_of(self)
 
@@ -263,7 +263,7 @@ class BalancedDecisions(LabelCountArrays):
         self.seen += own
         self.on[labels] += other.on
 
-    def arrays(self) -> Arrays:
+    def stored(self) -> Arrays:
         """Return the counts."""
         return LABEL_COUNTS.arrays_of(self)
 
@@ -348,7 +348,7 @@ class KnownSets(KnownSetArrays):
         used = int(np.count_nonzero(self.counts))
         return self.sets[:used], self.counts[:used]
 
-    def arrays(self) -> Arrays:
+    def stored(self) -> Arrays:
         """Return the sets kept with their counts, counts of labels, and the outcomes of rows won and lost."""
         return KNOWN_SETS.moved(self, {"set": np.arange(np.count_nonzero(self.counts))})
 

@@ -22,6 +22,7 @@ from evolabel.stages.first_tree.arrays import (
     ROWS_LEARNED,
     FirstRows,
     allocate_first_rows,
+    check_first_tree,
     with_tree,
 )
 from evolabel.stages.first_tree.loops import answer_first_rows, fit_again, learn_first_rows, weight_of_tree
@@ -102,7 +103,7 @@ class FirstTree(Answering):
             arrays.weights[:, others] = self.arrays.weights.max(axis=1, initial=0.0)[:, None]
         return arrays
 
-    def change_features(self, kept: IntArray, n_features: int) -> None:
+    def change_features(self, kept: IntArray, n_features: int, _: EventLog | None = None) -> None:
         """Keep the features in the columns `kept`, and add new ones up to `n_features`, which rows so far miss."""
         sources = of_features(kept, self.arrays.X.shape[1], n_features)
         self.take(FIRST_TREE_ARRAYS.rearranged(self.arrays, sources))
@@ -127,8 +128,10 @@ class FirstTree(Answering):
         return {name: array[:filled] if name in KEPT_BY_ROW else array for name, array in arrays.items()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Set the stage to copies of stored `arrays` that were checked."""
-        made = allocate_first_rows(self.arrays.X.shape[1], self.arrays.Y.shape[1])
+        """Set the stage to copies of stored `arrays`; DataError if they are not those of such a tree."""
+        sizes = self.arrays.X.shape[1], self.arrays.Y.shape[1]
+        check_first_tree(arrays, *sizes)
+        made = allocate_first_rows(*sizes)
         for name, array in arrays.items():
             getattr(made, name)[: len(array)] = array
         self.take(made)

@@ -116,15 +116,15 @@ class LastAnswers(Answering):
 
     # ------------------------------------------------------------------ other widths, merging, files, copies
 
-    def grow_labels(self, n_labels: int, *, absent: bool = False) -> None:
-        """Add labels up to `n_labels`; `absent`: they are classes that the rows so far are known not to have."""
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels up to `n_labels`; rows so far are known not to be of new classes."""
         known = len(self.arrays.W)
         self.arrays = LAST_ANSWER_ARRAYS.rearranged(self.arrays, {"label": new_entries(known, n_labels)})
-        if absent and known:
+        if self.exclusive and known:
             self.arrays.W[known:, -1] = -np.log(ENOUGH)
             self.arrays.at[known:] = self.arrays.at[:known].max(axis=0)
 
-    def change_features(self, kept: IntArray, n_features: int) -> None:
+    def change_features(self, kept: IntArray, n_features: int, _: EventLog | None = None) -> None:
         """Keep the features in the columns `kept`, and add new ones up to `n_features`."""
         sources = of_features(kept, len(self.arrays.mean), n_features)
         self.arrays = LAST_ANSWER_ARRAYS.rearranged(self.arrays, sources)

@@ -7,7 +7,7 @@ model back.
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, ClassVar
@@ -26,20 +26,6 @@ Facts = dict[str, Any]
 """What a file states of a stage: its name, and by name the arrays and parameters."""
 
 _METHODS = ("answer", "learn")
-# Names of built-in stages.
-_TAKEN = (
-    "sensors",
-    "scaling",
-    "rules",
-    "drift",
-    "threshold_rules",
-    "first_tree",
-    "answered_forest",
-    "last_answers",
-    "written_rules",
-    "calibration",
-    "decisions",
-)
 _LONGEST = 200  # characters of a parameter that a file states in full
 
 
@@ -64,6 +50,11 @@ class CheckedStage(Answering):
         self.schema: Schema[Any] = prototype.schema
         self.stage.is_exclusive = exclusive
         self._set(self.schema.allocate(self._sizes(n_features, n_labels)), n_features, n_labels)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the stage is one of this library, which may start anew where a file lacks it."""
+        return is_built_in(self.prototype)
 
     @property
     def arrays(self) -> Any:
@@ -136,7 +127,7 @@ class CheckedStage(Answering):
         source = new_entries(self.stage.n_labels, n_labels)
         self._set(self.schema.rearranged(self.arrays, {"label": source}), self.stage.n_features, n_labels)
 
-    def change_features(self, kept: IntArray, n_features: int) -> None:
+    def change_features(self, kept: IntArray, n_features: int, _: EventLog | None = None) -> None:
         """Keep the features in the columns `kept`, and add new ones up to `n_features`."""
         sources = of_features(kept, self.stage.n_features, n_features)
         self._set(self.schema.rearranged(self.arrays, sources), n_features, self.stage.n_labels)
@@ -171,16 +162,16 @@ class CheckedStage(Answering):
         self.stage.arrays = self.schema.writeable(self.stage.arrays)
 
 
-def checked_prototypes(built_in: Sequence[Any], stages: object) -> tuple[Any, ...]:
+def checked_prototypes(built_in: Sequence[Any], stages: object, taken: Collection[str] = ()) -> tuple[Any, ...]:
     """Return the stages that are `built_in` and those of the parameter `stages`, all of different names.
 
-    ParameterError for what is no stage, and for a name that is taken.
+    ParameterError for what is no stage, and for a name that is `taken` by another built-in stage.
     """
     if isinstance(stages, str) or not isinstance(stages, Sequence):
         raise ParameterError(
             f"stages={stages!r} is no list or tuple; pass one of objects derived from evolabel.stages.OwnStage"
         )
-    places: dict[object, str] = dict.fromkeys((*_TAKEN, *(stage.name for stage in built_in)), "a built-in stage")
+    places: dict[object, str] = dict.fromkeys((*taken, *(stage.name for stage in built_in)), "a built-in stage")
     for place, stage in enumerate(stages):
         about = f"stages={stages!r} has {stage!r} in place {place}"
         missing = [name for name in _METHODS if not callable(getattr(stage, name, None))]
@@ -192,7 +183,7 @@ def checked_prototypes(built_in: Sequence[Any], stages: object) -> tuple[Any, ..
         if not isinstance(name, str) or not name.isidentifier():
             raise ParameterError(f"{about}, whose name is {name!r}; use letters, digits and _")
         if name in places:
-            todo = "it another name" if name in _TAKEN else "each a name of its own"
+            todo = "it another name" if name in taken else "each a name of its own"
             raise ParameterError(f"{about}, and {places[name]} is called {name!r}, too; give {todo}")
         places[name] = f"the one in place {place}"
         _check_axes(stage, about)
@@ -272,13 +263,22 @@ def _plain(value: Any) -> Any:
     raise TypeError
 
 
+def is_built_in(stage: object) -> bool:
+    """Return whether `stage` is one of this library."""
+    return type(stage).__module__.startswith("evolabel.")
+
+
 def check_given(facts: object, prototypes: Iterable[Any]) -> None:
-    """Raise DataError unless the stages that a file has `facts` of are the `prototypes`, which load was given."""
+    """Raise DataError unless the stages that a file has `facts` of are the `prototypes`, which load was given.
+
+    A built-in stage may be missing: the file was written before there was one.
+    """
     if not isinstance(facts, list):
         raise DataError(f"its stages are {facts!r}, expected a list")
     stored = [each for each in facts if isinstance(each, dict)]
-    given = [facts_of(stage) for stage in prototypes]
-    found, passed = ([str(each.get("name")) for each in part] for part in (stored, given))
+    found = [str(each.get("name")) for each in stored]
+    given = [facts_of(stage) for stage in prototypes if stage.name in found or not is_built_in(stage)]
+    passed = [each["name"] for each in given]
     if found != passed:
         names, others = (", ".join(map(repr, each)) or "none" for each in (found, passed))
         raise DataError(

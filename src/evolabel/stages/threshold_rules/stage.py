@@ -197,6 +197,12 @@ class ThresholdRules(Answering):
 
     # ------------------------------------------------------------------ other widths, merging, files, copies
 
+    def restart_alarms(self) -> None:
+        """Reset the alarms that are not raised, and the odds against their trees."""
+        t = self.arrays
+        calm = t.alarms[:, IS_RAISED] == 0.0
+        t.alarms[calm], t.positives[calm], t.against[calm] = 0.0, 0.0, 0.0
+
     def grow_labels(self, n_labels: int) -> None:
         """Add labels up to `n_labels`, with trees of one leaf; the rows in the ring are not annotated with them."""
         first = self.first_tree
@@ -205,17 +211,18 @@ class ThresholdRules(Answering):
             self.arrays.gate[:] = 0.0
             self.arrays.episode[:first] = -1
 
-    def change_features(self, kept: IntArray, n_features: int, log: EventLog) -> None:
+    def change_features(self, kept: IntArray, n_features: int, log: EventLog | None) -> None:
         """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
 
-        Rules that are gone are logged in `log`.
+        Rules that are gone are logged in `log`, if it is given.
         """
         before = self.arrays.number
         self.arrays = with_features(self.arrays, kept, n_features)
         is_reset = (before >= 0).any(axis=1) & (self.arrays.number < 0).all(axis=1)
         if self.exclusive and is_reset.any():  # classes share one gate
             self.arrays.gate[:] = 0.0
-        log_gone(self.arrays, before, log)
+        if log is not None:
+            log_gone(self.arrays, before, log)
 
     def merge(self, other: "ThresholdRules", labels: IntArray) -> None:
         """Add what `other`, of a model trained apart, has learned; `labels` has the places of its labels here."""
@@ -238,13 +245,13 @@ class ThresholdRules(Answering):
         }
         return {**arrays, "Y": arrays["Y"].astype(np.bool_)}
 
-    def restore(self, arrays: Arrays, next_number: int) -> None:
-        """Fill the arrays, which have learned nothing, with stored ones; numbers of rules are below `next_number`.
+    def restore(self, arrays: Arrays) -> None:
+        """Fill the arrays, which have learned nothing, with stored ones; bins of values are derived again.
 
-        DataError if they are not those of such trees. Bins of values are derived again.
+        DataError if they are not those of such trees.
         """
         t = self.arrays
-        _check_stored(arrays, t.X.shape[1], len(t.feature), next_number)
+        _check_stored(arrays, t.X.shape[1], len(t.feature))
         used = places_in_use(arrays["clock"])
         for name in THRESHOLD_ARRAYS.stored:
             array = getattr(t, name)
@@ -309,8 +316,8 @@ def _expected(p: int, K: int, used: int) -> dict[str, Expected]:
     return {**table, "feature": table["feature"]._replace(high=p - 1), "Y": flags(used, K)}
 
 
-def _check_stored(arrays: Arrays, p: int, K: int, next_number: int) -> None:
-    """Check the `arrays` of threshold rules of `p` features and `K` labels; numbers are below `next_number`."""
+def _check_stored(arrays: Arrays, p: int, K: int) -> None:
+    """Check the `arrays` of threshold rules of `p` features and `K` labels."""
     clock = arrays.get("clock", np.zeros(0, np.int64))
     check_arrays({"clock": clock}, {"clock": whole(N_CLOCK)})
     require(clock[MAIN] == clock[LEARNED], "clock", "as many rows in the ring as were learned")
@@ -319,13 +326,13 @@ def _check_stored(arrays: Arrays, p: int, K: int, next_number: int) -> None:
     now = clock[LEARNED]
     for name in ("since", "before", "complete", "episode", "known"):
         require(arrays[name] <= now + 1, name, "rows of the past")
-    _check_numbers(arrays, next_number)
+    _check_numbers(arrays)
     _check_ring(arrays, clock)
     for label in range(K):
         _check_tree(*(arrays[name][label] for name in ("feature", "child", "parent")))
 
 
-def _check_numbers(arrays: Arrays, next_number: int) -> None:
+def _check_numbers(arrays: Arrays) -> None:
     """Check sums, gates, alarms, edges, bins and the numbers of rules."""
     edge, sums, gate, bins = (arrays[name] for name in ("edge", "sums", "gate", "bins"))
     require(np.isfinite(edge[..., HALF_WIDTH]) & (edge[..., HALF_WIDTH] >= 0.0), "edge", "half-widths of at least 0")
@@ -342,7 +349,6 @@ def _check_numbers(arrays: Arrays, next_number: int) -> None:
     check_persistence(arrays["persistence"])
     numbers = arrays["number"][arrays["number"] >= 0]
     require(len(np.unique(numbers)) == len(numbers), "number", "numbers that differ")
-    require(numbers < next_number, "number", f"numbers below {next_number}")
     inner = arrays["feature"] >= 0
     require(np.isfinite(edge[..., EDGE]) | ~inner | (edge[..., EDGE] == np.inf), "edge", "edges of the features")
 

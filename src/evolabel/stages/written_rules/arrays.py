@@ -64,15 +64,11 @@ def allocate_written(n: int, n_features: int, n_labels: int) -> WrittenArrays:
     return WRITTEN_ARRAYS.allocate(stream_sizes(n_features, n_labels, rule=n))
 
 
-def read_written(arrays: Arrays, p: int, K: int, taken: IntArray, next_number: int) -> WrittenArrays:
-    """Return the written rules of `p` features and `K` labels in `arrays`; DataError if they are none.
-
-    Their numbers are below `next_number` and not among those `taken` by other rules.
-    """
+def read_written(arrays: Arrays, p: int, K: int) -> WrittenArrays:
+    """Return the written rules of `p` features and `K` labels in `arrays`; DataError if they are none."""
     check_arrays(arrays, WRITTEN_ARRAYS.expected(stream_sizes(p, K, rule=size_of(arrays, "number"))))
     a = WRITTEN_ARRAYS.from_arrays(arrays)
     require(len(np.unique(a.number)) == len(a.number), "number", "numbers that differ")
-    require((a.number < next_number) & ~np.isin(a.number, taken), "number", "numbers that no other rule has")
     require(a.low <= a.high, "low", "ends that rise")
     mentioned = ~np.isnan(a.shares)
     require(mentioned.any(axis=1), "shares", "a label in every rule")

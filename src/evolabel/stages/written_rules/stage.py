@@ -16,12 +16,18 @@ from evolabel.core.schema import of_features
 from evolabel.core.stage import Answering
 from evolabel.engine.compile import direct
 from evolabel.engine.packed_state import pack
-from evolabel.stages.rules.arrays import NEXT_IDENTITY
 from evolabel.stages.rules.stage import RuleBase
 from evolabel.stages.threshold_rules.arrays import doubt_errors
-from evolabel.stages.written_rules.arrays import MOST_ROWS, WRITTEN_ARRAYS, Written, WrittenArrays, allocate_written
+from evolabel.stages.written_rules.arrays import (
+    MOST_ROWS,
+    WRITTEN_ARRAYS,
+    Written,
+    WrittenArrays,
+    allocate_written,
+    read_written,
+)
 from evolabel.stages.written_rules.loops import answer_written, learn_written, leave_out
-from evolabel.typing import BoolArray, FloatArray, IntArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _answer_written, _leave_out, _learn_written = direct(answer_written), direct(leave_out), direct(learn_written)
 
@@ -174,7 +180,7 @@ class WrittenRules(Answering):
         source[columns] = np.arange(len(columns))
         self.arrays = WRITTEN_ARRAYS.rearranged(self.arrays, {"label": source})
 
-    def change_features(self, kept: IntArray, n_features: int, log: EventLog) -> None:
+    def change_features(self, kept: IntArray, n_features: int, log: EventLog | None) -> None:
         """Keep the features in the columns `kept`, in their order, and add new ones up to `n_features`.
 
         A rule that names a feature that is gone cannot be tested any more: it is removed, and logged in `log`.
@@ -185,9 +191,19 @@ class WrittenRules(Answering):
         lost = self.named[:, gone].any(axis=1)
         self.arrays = WRITTEN_ARRAYS.rearranged(old, of_features(kept, old.low.shape[1], n_features))
         for number in old.number[lost].tolist():
+            assert log is not None
             log.rule_names.remove(number)
             log.log("rule dropped", number, None)
         self.take(np.flatnonzero(~lost).tolist())
+
+    def stored(self) -> Arrays:
+        """Return the arrays by name, as files have them; none where there are no rules."""
+        return WRITTEN_ARRAYS.arrays_of(self.arrays) if len(self) else {}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Set the rules to copies of stored ones; DataError if they are none. Without any `arrays` there are none."""
+        if arrays:
+            self.arrays = read_written(arrays, self.arrays.low.shape[1], self.arrays.shares.shape[1])
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": None}  # a copy has arrays of its own
@@ -228,8 +244,7 @@ def merge_written(
         else:
             _add_sums(mine.arrays, twin, other.arrays, place)
     for place in new:
-        number = int(rules.arrays.counters[NEXT_IDENTITY])
-        rules.arrays.counters[NEXT_IDENTITY] = number + 1
+        number = rules.new_number()
         before = int(other.arrays.number[place])
         other.arrays.number[place] = number
         rules.rule_names.texts[number] = others.rule_names.texts.get(before, "")
