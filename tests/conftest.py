@@ -128,7 +128,7 @@ def state_of():
             known |= {"events": list(model.rules.events), "answers": model.n_answers}
             known |= {"ridge": model.ridge, "local_ridge": model.local_ridge}
         if model.decisions is not None:
-            known |= {f"decisions.{name}": array for name, array in model.decisions.arrays().items()}
+            known |= {f"decisions.{name}": array for name, array in model.decisions.stored().items()}
         return {name: np.copy(value) if isinstance(value, np.ndarray) else value for name, value in known.items()}
 
     return read

@@ -125,11 +125,11 @@ def test_sets_that_do_not_win_are_not_used(stream):
 def test_rows_with_unknown_labels_teach_no_sets(linked_labels):
     X, Y = linked_labels
     clf = fresh("sets").fit(X[:150], Y[:150])
-    before = copy.deepcopy(clf.inner.any_model.decisions.arrays())
+    before = copy.deepcopy(clf.inner.any_model.decisions.stored())
     gaps = Y[150:300].copy()
     gaps[:, 2] = np.nan
     clf.partial_fit(X[150:300], gaps)
-    for name, array in clf.inner.any_model.decisions.arrays().items():
+    for name, array in clf.inner.any_model.decisions.stored().items():
         np.testing.assert_array_equal(array, before[name])
 
 
@@ -377,7 +377,7 @@ def test_arrays_of_decisions_that_are_not_learned_are_refused(linked_labels, tmp
     fresh("weights").fit(X[:150], Y[:150]).save(tmp_path / "model")
     arrays, manifest = read_model_file(tmp_path / "model")
     write_model_file(tmp_path / "crafted", {**arrays, "decisions.seen": np.ones(4)}, manifest)
-    with pytest.raises(ModelFileError, match="decisions: array seen is not expected"):
+    with pytest.raises(ModelFileError, match="arrays of decisions are not expected"):
         EvolvingFuzzyClassifier.load(tmp_path / "crafted")
 
 

@@ -207,7 +207,7 @@ def test_labels_and_features_come_and_go():
     classifier = found.classifier
     forest = classifier.inner.any_model.forest
     before, counted = forest.arrays.feature.copy(), forest.arrays.clock[:, N_ANSWERED].copy()
-    forest.change_features(np.array([0, 1, 2, 3, 5]))
+    forest.change_features(np.array([0, 1, 2, 3, 5]), 5)
     asks_about_4 = (before == 4).any(axis=(1, 2))
     np.testing.assert_array_equal(forest.arrays.clock[:, HAS_TREES] > 0, ~asks_about_4)
     np.testing.assert_array_equal(forest.arrays.clock[:, N_ANSWERED], counted)

@@ -188,7 +188,7 @@ def test_a_new_label_has_no_answers_and_changes_no_others():
 
 def test_a_new_class_was_not_there_before():
     stage = trained(n=400, K=3, exclusive=True)
-    stage.grow_labels(4, absent=True)
+    stage.grow_labels(4)
     out = answer(stage, np.zeros((1, 2)), np.array([[0.3, 0.3, 0.3, 0.1]]), 1)
     assert out[0].argmax() != 3
     np.testing.assert_array_equal(stage.arrays.at[3], stage.arrays.at[0])
