@@ -65,7 +65,7 @@ def test_kinds_of_rule_bases_and_conditions_of_the_paper_are_found(shape):
 def test_an_array_is_declared_by_its_field_and_by_tables(shape):
     table = "stages/rules/stage.py:7"
     assert shape.declarations() == {
-        f"stages/rules/arrays.py {name}": ["RuleArrays", table] for name in ("H", "G")
+        f"stages/rules/arrays.py RuleArrays.{name}": ["RuleArrays", table] for name in ("H", "G")
     }  # fmt: skip
 
 

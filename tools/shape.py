@@ -229,33 +229,28 @@ class Shape:
         return found
 
     def declarations(self) -> dict[str, Places]:
-        """Return the places where each array of the state is declared, by its name and the file of its field."""
+        """Return the places where each array of the state is declared, by its file, class and name."""
         fields: dict[str, Places] = defaultdict(list)
         names: dict[str, set[str]] = defaultdict(set)  # by file
+        kinds: dict[str, set[str]] = {}  # arrays by file and class
         for module in self.modules:
             path = self.path_of(module)
-            if module.path.name in STATE_FILES and path.split("/")[0] in STATE_FOLDERS:
-                for class_name, name in array_fields(module.tree):
-                    fields[f"{path} {name}"].append(class_name)
-                    names[path].add(name)
-        schemas: dict[str, set[str]] = {}
-        for module in self.modules:
-            for class_name, declared in schema_fields(module.tree).items():
-                folder, place = f"{Path(self.path_of(module)).parent}/", f"{self.path_of(module)} {class_name}"
-                alike = (n for n, of in schemas.items() if n.startswith(folder) and len(of & declared) >= ALIKE)
-                again = next(alike, None)
-                place = again or place
-                schemas.setdefault(place, declared)
-                for name in declared if again is None else declared & schemas[again]:
-                    fields[f"{place}.{name}"].append(class_name)
-                    names[place.split(" ")[0]].add(name)
+            is_state = module.path.name in STATE_FILES and path.split("/")[0] in STATE_FOLDERS
+            for kind, declared in (array_fields(module.tree) if is_state else schema_fields(module.tree)).items():
+                folder = f"{Path(path).parent}/"
+                alike = (name for name, of in kinds.items() if name.startswith(folder) and len(of & declared) >= ALIKE)
+                place = next(alike, f"{path} {kind}")
+                for name in declared & kinds.setdefault(place, declared):
+                    fields[f"{place}.{name}"].append(kind)
+                    names[place.split()[0]].add(name)
         for module in self.modules:
             if self.path_of(module).split("/")[0] in STATE_FOLDERS:
                 for line, found, least in tables(module.tree, calls=module.path.name in STATE_FILES):
                     path = max(names, key=lambda path, found=found: len(names[path] & found), default="")
                     if path and len(names[path] & found) >= least:
-                        for name in names[path] & found:
-                            fields[f"{path} {name}"].append(f"{self.path_of(module)}:{line}")
+                        for place in fields:
+                            if place.startswith(f"{path} ") and place.rpartition(".")[2] in found:
+                                fields[place].append(f"{self.path_of(module)}:{line}")
         return dict(fields)
 
     def folders(self) -> dict[str, list[str]]:
@@ -343,20 +338,20 @@ def is_of_paper(test: ast.expr) -> bool:
     return any(isinstance(text, str) and PAPER & set(re.split(r"\W|_", text.lower())) for text in texts)
 
 
-def array_fields(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield class and name of the fields of NamedTuples of arrays alone, without schemas and those for scratch."""
-    schemas = schema_fields(tree)
+def array_fields(tree: ast.Module) -> dict[str, set[str]]:
+    """Return the names of the arrays of each schema, and NamedTuple of arrays alone without scratch, by its name."""
+    found = schema_fields(tree)
     for node in tree.body:
-        fields = [field for field in getattr(node, "body", ()) if isinstance(field, ast.AnnAssign)]
-        is_tuple = isinstance(node, ast.ClassDef) and any("NamedTuple" in ast.unparse(base) for base in node.bases)
-        if is_tuple and node.name not in schemas:
+        if isinstance(node, ast.ClassDef) and any("NamedTuple" in ast.unparse(base) for base in node.bases):
+            fields = [field for field in node.body if isinstance(field, ast.AnnAssign)]
             of_arrays = [re.search(r"\b(Float|Int|Bool|Any)Array\b", ast.unparse(f.annotation)) for f in fields]
             if all(of_arrays) and not re.search("Scratch|Work", node.name):
-                yield from ((node.name, ast.unparse(field.target)) for field in fields)
+                found[node.name] = {ast.unparse(field.target) for field in fields}
+    return found
 
 
 def schema_fields(tree: ast.Module) -> dict[str, set[str]]:
-    """Return the names of the arrays that each class of a module declares, by its name."""
+    """Return the names of the arrays that each schema of a module declares, by its name."""
     found = {}
     for node in tree.body:
         fields = [field for field in getattr(node, "body", ()) if isinstance(field, ast.AnnAssign)]
