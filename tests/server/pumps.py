@@ -57,6 +57,6 @@ def run(worker, stream, origin=ANNA):
             call(worker, operations.give_answer, result["number"], asked, origin)
 
 
-def seal(worker):
+def checksum(worker):
     """Checksum of the learner."""
-    return worker.submit(lambda batch: batch.state.seal()).result(30)
+    return worker.submit(lambda batch: batch.state.checksum()).result(30)

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from evolabel.label_studio import make_bridge
 from evolabel.server.project import reading
 from server.http.test_http import serving
-from server.pumps import call, proven, run, samples, seal, send
+from server.pumps import call, checksum, proven, run, samples, send
 
 LS = "/pumps"
 CONFIG = (
@@ -163,7 +163,7 @@ def test_an_annotation_trains_once_and_later_changes_are_corrections(served):
         assert bridge("/webhook", deleted(31, 99)).status_code == 201  # 99 was never sent
         assert worker.head.seq == head + 3
     with service.reader.connect() as connection:
-        assert proven(connection).replay.seal == seal(worker)
+        assert proven(connection).replay.checksum == checksum(worker)
 
 
 def test_a_change_of_an_annotation_that_is_not_known_makes_it_or_is_refused(served):

@@ -341,7 +341,7 @@ def _print_verified(found: "dict[str, Verified]") -> None:
         if (replay := verified.replay) is not None:
             lines.append(
                 f"{slug}: {replay.records} records replayed behind record {replay.start}, {replay.compared} snapshots "
-                f"compared, {replay.different} differences, seal {replay.seal}"
+                f"compared, {replay.different} differences, checksum {replay.checksum}"
             )
             if replay.first is not None:
                 lines.append(

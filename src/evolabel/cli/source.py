@@ -115,7 +115,7 @@ def open_source(
 
 
 def _usable(dataset: Dataset) -> Dataset:
-    """Return `dataset` without the rows that have no feature at all, which teach nothing; a message counts them."""
+    """Return `dataset` without the rows that have no feature, from which nothing is learned; a message counts them."""
     filled = dataset.with_features()
     if len(filled) == len(dataset):
         return dataset

@@ -90,7 +90,7 @@ class ProjectCalls:
         return self._call("GET", f"/samples/{_sample(sample)}", StoredSample.read)
 
     def late_labels(self, sample: int | str, labels: Answers) -> Call[int]:
-        """Teach `labels` of a `sample`, named by its number or id, that became known later; return how many."""
+        """Add `labels` of a `sample`, named by its number or id, that became known later; return how many."""
         return self._call("PUT", f"/samples/{_sample(sample)}/labels", lambda d: int(d["learned"]), {"y": dict(labels)})
 
     def correct(self, sample: int | str, answers: Answers | None) -> Call[bool]:

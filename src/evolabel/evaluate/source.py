@@ -91,7 +91,7 @@ def without_empty_rows(stream: Stream) -> Stream:
 
 
 def _with_features(X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both tables without the rows that have no feature at all, which teach nothing; a DataWarning counts them."""
+    """Both tables without the rows that have no feature, from which nothing is learned; a DataWarning counts them."""
     empty = np.asarray(np.isnan(X).all(axis=1))
     if not empty.any():
         return X, Y

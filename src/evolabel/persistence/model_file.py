@@ -26,7 +26,7 @@ _MANIFEST_KEY = "evolabel"
 
 def write_model_file(path: str | os.PathLike[str], arrays: Arrays, manifest: dict[str, Any]) -> None:
     """Write `arrays` and `manifest` to the file `path`, atomically: readers see the old file or the new one."""
-    arrays, header = _sealed(arrays, manifest)
+    arrays, header = _with_checksum(arrays, manifest)
     target = as_path(path)
     try:
         _write(target, arrays, header)
@@ -43,12 +43,12 @@ def model_bytes(arrays: Arrays, manifest: dict[str, Any]) -> bytes:
     """Return the contents of the file that `write_model_file` would write."""
     from safetensors.numpy import save
 
-    return save(*_sealed(arrays, manifest))
+    return save(*_with_checksum(arrays, manifest))
 
 
 def model_checksum(arrays: Arrays, manifest: dict[str, Any]) -> str:
     """Return the checksum in the header of the file: equal states have equal ones, though their files may differ."""
-    return _sealed(arrays, manifest)[1]["sha256"]
+    return _with_checksum(arrays, manifest)[1]["sha256"]
 
 
 def stored_checksum(data: bytes) -> str:
@@ -62,7 +62,7 @@ def _header_of(data: bytes) -> dict[str, str]:
     return dict(parse_json(data[8 : 8 + length]).get("__metadata__") or {})
 
 
-def _sealed(arrays: Arrays, manifest: dict[str, Any]) -> tuple[Arrays, dict[str, str]]:
+def _with_checksum(arrays: Arrays, manifest: dict[str, Any]) -> tuple[Arrays, dict[str, str]]:
     """Return `arrays` as files hold them, and the header with `manifest` and checksum."""
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # arrays of shape () keep it
     text = json.dumps({"schema": SCHEMA, "evolabel": __version__, **manifest}, sort_keys=True, allow_nan=False)

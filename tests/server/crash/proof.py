@@ -21,7 +21,7 @@ def prove(url, clients):
         project = find_project(connection, "pumps")
         checked = proven(connection)  # chain, budget at every record, tables, outcomes
         tail = restore(connection, project.id, project.head.epoch)
-        assert tail.state.seal() == checked.replay.seal
+        assert tail.state.checksum() == checked.replay.checksum
         rows = connection.execute(select(LOG).order_by(LOG.c.seq)).all()
         people = {name: number for number, name in names_of(connection).items()}
     engine.dispose()

@@ -6,7 +6,7 @@ from sqlalchemy import text
 from evolabel.server.app import create_app
 from evolabel.server.people.people import find_or_insert_person
 from evolabel.server.people.tokens import make_token
-from server.pumps import proven, seal
+from server.pumps import checksum, proven
 
 
 def client_of(service):
@@ -33,9 +33,9 @@ def problem(response):
 def assert_memory_is_the_log(service):
     """The state of the worker is what a replay of all records gives, and the log is whole."""
     worker = service.workers["pumps"]
-    now = seal(worker)
+    now = checksum(worker)
     with service.reader.connect() as connection:
-        assert proven(connection).replay.seal == now
+        assert proven(connection).replay.checksum == now
 
 
 def count(service, query):

@@ -24,7 +24,7 @@ from evolabel.server.log.engines import read_url
 from evolabel.server.people.accounts import create_token
 from evolabel.server.project import operations
 from evolabel.server.project.service import Service
-from server.pumps import ANNA, call, new_project, run, samples, seal
+from server.pumps import ANNA, call, checksum, new_project, run, samples
 
 ROLES = ("stranger", "producer", "bridge", "annotator", "expert", "operator", "admin")
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
@@ -78,9 +78,9 @@ def requests_of(draw, operation):
 
 
 def standing(worker):
-    """The head of the log and the seal of the state that belongs to it; a training that was begun may end meanwhile."""
+    """The head of the log and the checksum of its state; a training that was begun may end meanwhile."""
     while True:
-        head, found = worker.head, seal(worker)
+        head, found = worker.head, checksum(worker)
         if worker.head == head:
             return head, found
 

@@ -17,7 +17,7 @@ from evolabel.server.project import operations
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.service import Service
 from evolabel.server.project.state import ProjectState
-from server.pumps import call, new_project, samples, seal
+from server.pumps import call, checksum, new_project, samples
 
 P = "/api/v1/projects/pumps"
 
@@ -77,7 +77,7 @@ def test_a_sample_a_question_an_answer(served):
     assert question["question"]["labels"] == result["question"]["labels"]
     assert question["lease_until"].endswith("Z")
     assert "prediction" not in question
-    before = seal(service.workers["pumps"])
+    before = checksum(service.workers["pumps"])
     body = {"answers": {"leak": True, "wear": None}, "took_ms": 3120}
     answered = senders["annotator"]("PUT", f"{P}/questions/{result['number']}/answer", body)
     assert answered.status_code == 200
@@ -85,7 +85,7 @@ def test_a_sample_a_question_an_answer(served):
     again = senders["annotator"]("PUT", f"{P}/questions/{result['number']}/answer", body)
     assert again.headers["Idempotent-Replayed"] == "true"
     assert again.json() == answered.json()
-    assert seal(service.workers["pumps"]) != before
+    assert checksum(service.workers["pumps"]) != before
     assert senders["annotator"]("POST", f"{P}/questions/next", {}).status_code == 204
 
 
@@ -194,14 +194,14 @@ def test_bad_bodies_are_refused_and_change_nothing(shared, case):
     service, senders = shared
     worker = service.workers["pumps"]
     content, status, kind = REFUSED[case]
-    before = seal(worker), worker.head
+    before = checksum(worker), worker.head
     producer = senders["producer"]
     headers = {**producer.headers, "Content-Type": "application/json"}
     refused = producer._client.post(f"{P}/samples", content=content, headers=headers)
     assert (refused.status_code, refused.json()["type"]) == (status, f"/problems/{kind}")
     assert refused.headers["content-type"] == "application/problem+json"
     assert refused.json()["detail"]
-    assert (seal(worker), worker.head) == before
+    assert (checksum(worker), worker.head) == before
 
 
 def test_bodies_that_are_too_large_or_no_json_are_refused(served):
@@ -239,7 +239,7 @@ def test_a_token_has_a_limit_of_requests(served, sqlite, start):
 def test_a_body_that_breaks_the_learner_costs_two_rebuilds(served, monkeypatch):
     service, senders = served
     worker = service.workers["pumps"]
-    before, head, calls = seal(worker), worker.head.seq, []
+    before, head, calls = checksum(worker), worker.head.seq, []
     genuine = ProjectState.predict
 
     def breaking(self, cells):
@@ -253,7 +253,7 @@ def test_a_body_that_breaks_the_learner_costs_two_rebuilds(served, monkeypatch):
     statuses = [senders["producer"]("POST", f"{P}/samples", body).status_code for _ in range(4)]
     assert statuses == [503, 500, 500, 500]
     assert len(calls) == 2
-    assert seal(worker) == before
+    assert checksum(worker) == before
     assert worker.head.seq == head + 2  # two epochs began
     assert senders["producer"]("POST", f"{P}/samples", {"samples": [{"x": {"pressure": 1.0}}]}).status_code == 200
 

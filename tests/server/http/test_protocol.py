@@ -17,7 +17,7 @@ from evolabel.server.http import protocol
 from evolabel.server.ops.messages import JsonLines
 from evolabel.server.people import passwords
 from evolabel.server.people.accounts import create_token
-from server.pumps import seal
+from server.pumps import checksum
 from server.signed_in import PASSWORD, add_person
 
 P = "/api/v1/projects/pumps"
@@ -67,7 +67,7 @@ def head(token, length, path=f"{P}/samples"):
 
 def test_slow_heads_and_bodies_are_cut_off(sqlite, start, short):
     service = start(sqlite)
-    token, before = create_token(sqlite, "gateway", "pumps", "producer", "test"), seal(service.workers["pumps"])
+    token, before = create_token(sqlite, "gateway", "pumps", "producer", "test"), checksum(service.workers["pumps"])
     with listening(service) as port:
         assert answer(port).startswith(b"HTTP/1.1 408")  # nothing is sent
         assert answer(port, b"GET /livez HTTP/1.1\r\nHost: x\r\n").startswith(b"HTTP/1.1 408")
@@ -79,7 +79,7 @@ def test_slow_heads_and_bodies_are_cut_off(sqlite, start, short):
             assert client.get("/livez").status_code == 200
             time.sleep(0.5)
             assert client.get("/livez").status_code == 200
-    assert seal(service.workers["pumps"]) == before
+    assert checksum(service.workers["pumps"]) == before
 
 
 def test_a_large_body_has_more_time(sqlite, start, short, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from evolabel.server.project import operations
 from server.http.test_http import P, serving
-from server.pumps import ANNA, call, samples, seal
+from server.pumps import ANNA, call, checksum, samples
 
 LOW = 'IF pressure BELOW -0.2 THEN leak 2%, wear LIKELY CALLED "low"'
 
@@ -22,7 +22,7 @@ def served(sqlite, start):
 def test_an_expert_tries_adds_edits_locks_and_undoes(served):
     service, senders = served
     worker, eva = service.workers["pumps"], senders["expert"]
-    before = seal(worker), worker.head.seq
+    before = checksum(worker), worker.head.seq
     trial = eva("POST", f"{P}/rules?dry_run=1", {"form": LOW})
     assert trial.status_code == 200
     found = trial.json()
@@ -34,7 +34,7 @@ def test_an_expert_tries_adds_edits_locks_and_undoes(served):
     assert changes["labels"]["leak"]["to_no"] == changes["labels"]["leak"]["judged"] > 0
     assert changes["labels"]["leak"]["right"] == 0  # low pressure is a leak
     assert len(changes["numbers"]) >= changes["labels"]["leak"]["to_no"]
-    assert (seal(worker), worker.head.seq) == before
+    assert (checksum(worker), worker.head.seq) == before
     added = eva("POST", f"{P}/rules", {"form": LOW})
     assert added.status_code == 201
     rule = added.json()["rule"]
@@ -87,7 +87,7 @@ def test_acts_are_undone_with_a_trial_before(served):
 def test_refused_requests_say_why_and_change_nothing(served):
     service, senders = served
     worker, eva = service.workers["pumps"], senders["expert"]
-    before = seal(worker), worker.head.seq
+    before = checksum(worker), worker.head.seq
     numbers = [rule["rule"] for rule in eva("GET", f"{P}/rules").json()["rules"]]
     for status, (method, path, body) in (
         (422, ("POST", "/rules", {"form": "IF presure BELOW 1 THEN leak LIKELY"})),
@@ -101,7 +101,7 @@ def test_refused_requests_say_why_and_change_nothing(served):
         response = eva(method, P + path, body)
         assert response.status_code == status, (path, response.text)
         assert response.json()["detail"]
-    assert (seal(worker), worker.head.seq) == before
+    assert (checksum(worker), worker.head.seq) == before
     for role in ("producer", "annotator", "bridge"):
         assert senders[role]("GET", f"{P}/rules").status_code == 403
         assert senders[role]("POST", f"{P}/rules", {"form": LOW}).status_code == 403

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from evolabel.errors import DataError
 from evolabel.server.log.projects import list_projects
 from evolabel.server.log.schema import LOG
-from evolabel.server.log.snapshots import snapshot_seals
+from evolabel.server.log.snapshots import snapshot_checksums
 from evolabel.server.log.writer import read_database
 from evolabel.server.ops.maintenance import import_archives
 from evolabel.server.ops.verify import verify_database, verify_project
@@ -18,7 +18,7 @@ from evolabel.server.project.batch import Origin
 from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.retention import archive_old
 from server.conftest import on_sqlite
-from server.pumps import ANNA, call, run, samples, seal, send
+from server.pumps import ANNA, call, checksum, run, samples, send
 
 NEVER = 2**60
 
@@ -40,7 +40,7 @@ def take_snapshot(worker):
     seq = call(worker, operation)
     while True:
         with worker.reading() as connection:
-            if seq in snapshot_seals(connection, worker.project.id):
+            if seq in snapshot_checksums(connection, worker.project.id):
                 return
         time.sleep(0.01)
 
@@ -79,10 +79,10 @@ def test_old_payloads_go_and_everything_else_stays(archived, database):
 
 def test_a_restart_gives_the_same_state_and_payloads_can_be_put_back(archived, database, start):
     service, worker, file = archived
-    before = seal(worker)
+    before = checksum(worker)
     service.stop()
     again = start(database)
-    assert seal(again.workers["pumps"]) == before
+    assert checksum(again.workers["pumps"]) == before
     again.stop()
     assert list(import_archives(database, [file]).values()) == [41]
     assert import_archives(database, [file]) == {file: 0}  # they are there

@@ -15,7 +15,7 @@ from evolabel.server.log import migrate, records
 from evolabel.server.log.engines import read_url, writing_engine
 from evolabel.server.log.projects import find_project
 from evolabel.server.log.records import LogError, Record
-from evolabel.server.log.snapshots import kept_snapshots, snapshot_seals
+from evolabel.server.log.snapshots import kept_snapshots, snapshot_checksums
 from evolabel.server.log.times import DAY
 from evolabel.server.log.writer import read_database
 from evolabel.server.ops import maintenance, verify
@@ -24,7 +24,7 @@ from evolabel.server.ops.verify import TableCheck, verify_database, verify_proje
 from evolabel.server.project.replay import restore
 from evolabel.server.project.service import Service
 from server.conftest import BACKENDS, on_sqlite
-from server.pumps import new_project, run, samples, seal
+from server.pumps import checksum, new_project, run, samples
 
 DAMAGES = ["data = substr(data, 1, 100)", "state = replace(state, '1', '2')", "state = '{'"]
 
@@ -42,27 +42,27 @@ def verified(url, **options):
 
 
 def fill(url):
-    """Seal of a project with several snapshots, whose service was stopped."""
+    """Checksum of a project with several snapshots, whose service was stopped."""
     service = Service(url)
     service.start()
     service.create_project(new_project(snapshot_every=20))
     worker = service.workers["pumps"]
     run(worker, samples(60))
-    last = seal(worker)
+    last = checksum(worker)
     service.stop()
     return last
 
 
 @pytest.fixture(scope="module")
 def filled_file(tmp_path_factory):
-    """Path of a database with several snapshots, and its last seal."""
+    """Path of a database with several snapshots, and its last checksum."""
     path = tmp_path_factory.mktemp("filled") / "evolabel.db"
     return path, fill(read_url(f"sqlite:///{path}"))
 
 
 @pytest.fixture
 def stored(database, request):
-    """A database with several snapshots, and its last seal."""
+    """A database with several snapshots, and its last checksum."""
     if database.get_backend_name() == "postgresql":
         return database, fill(database)
     path, last = request.getfixturevalue("filled_file")
@@ -74,7 +74,7 @@ def stored(database, request):
 def test_verify_replays_from_an_older_snapshot_and_from_the_start(stored):
     url, last = stored
     tail, whole = verified(url), verified(url, from_start=True)
-    assert tail.seal == whole.seal == last
+    assert tail.checksum == whole.checksum == last
     assert 0 < tail.start < whole.records
     assert (tail.compared, whole.compared) >= (1, 2)
     change(url, f"UPDATE snapshot SET seal = 'x' WHERE seq = {whole.records}")
@@ -87,13 +87,13 @@ def test_verify_replays_from_an_older_snapshot_and_from_the_start(stored):
 def test_a_damaged_snapshot_is_skipped(stored, start, damage):
     url, last = stored
     with read_database(url) as connection:
-        order = list(snapshot_seals(connection, 1))
+        order = list(snapshot_checksums(connection, 1))
     change(url, f"UPDATE snapshot SET {damage} WHERE seq = {order[-1]}")
     with read_database(url) as connection:
         found = restore(connection, 1, 9)
     assert found.snapshot_seq == order[-2]
-    assert found.state.seal() == last
-    assert seal(start(url).workers["pumps"]) == last
+    assert found.state.checksum() == last
+    assert checksum(start(url).workers["pumps"]) == last
 
 
 @on_sqlite
@@ -102,7 +102,7 @@ def test_a_snapshot_of_another_log_is_not_used(stored):
     change(url, "UPDATE snapshot SET chain = '1'" + ("::bytea" if url.get_backend_name() == "postgresql" else ""))
     with read_database(url) as connection:
         found = restore(connection, 1, 9)
-    assert (found.snapshot_seq, found.state.seal()) == (0, last)
+    assert (found.snapshot_seq, found.state.checksum()) == (0, last)
 
 
 def test_verify_holds_one_piece_of_the_log_however_long_it_is(stored, monkeypatch):
@@ -218,7 +218,7 @@ def test_migrate_makes_a_backup_first(stored, monkeypatch):
     else:
         done = maintenance.migrate_database(url)
         copied = read_url(f"sqlite:///{done.partition('the backup is ')[2]}")
-        assert verify_database(copied)["pumps"].replay.seal == last
+        assert verify_database(copied)["pumps"].replay.checksum == last
     change(url, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(ParameterError, match="newer than this program"):
         maintenance.migrate_database(url)

@@ -24,7 +24,7 @@ from evolabel.server.project.rule_list import count_rules, rule_list
 from evolabel.server.project.settings import Label
 from evolabel.server.project.statistics import Judgement, answers_by_day, count_since
 from server.conftest import on_sqlite
-from server.pumps import ANNA, BOB, FEATURES, call, run, samples, seal, send
+from server.pumps import ANNA, BOB, FEATURES, call, checksum, run, samples, send
 from server.signed_in import add_person, browser, post
 
 
@@ -101,9 +101,9 @@ def test_rules_of_all_kinds_are_counted(sqlite, start):
     stream = [{"x": sample["x"], "y": truth} for sample, truth in samples(1500)]
     for first in range(0, 1500, 300):
         call(worker, operations.send_samples, stream[first : first + 300], ANNA)
-        before = seal(worker)
+        before = checksum(worker)
         assert call(worker, lambda batch: count_rules(batch.state)) == len(rule_list(worker.state))
-        assert seal(worker) == before
+        assert checksum(worker) == before
     call(worker, rule_edits.act, "rule.added", {"form": "IF pressure BELOW -1 THEN leak LIKELY"}, ANNA)
     kinds = {rule["kind"] for rule in rule_list(worker.state)}
     assert kinds == {"written", "threshold", "learned"}

@@ -18,7 +18,7 @@ from evolabel.server.project.batch import Origin
 from evolabel.server.project.operations import weigh_annotator
 from evolabel.server.project.service import Service
 from server.conftest import on_sqlite
-from server.pumps import call, new_project, samples, seal, send
+from server.pumps import call, checksum, new_project, samples, send
 from server.signed_in import PASSWORD, add_person, browser
 
 P = "/api/v1/projects/pumps"
@@ -284,10 +284,10 @@ def test_a_weight_is_recorded_and_replayed(database, start):
     with service.reader.connect() as connection:
         kinds = list(connection.scalars(select(LOG.c.kind)))
     assert kinds.count("annotator.weighted") == 1
-    before = seal(worker)
+    before = checksum(worker)
     freed = call(worker, weigh_annotator, bob, "bob", None, Origin(anna))
     assert not freed["fixed"]
     call(worker, weigh_annotator, bob, "bob", 0.0, Origin(anna))
-    assert seal(worker) == before
+    assert checksum(worker) == before
     service.stop()
-    assert seal(start(database).workers["pumps"]) == before
+    assert checksum(start(database).workers["pumps"]) == before

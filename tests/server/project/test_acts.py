@@ -8,7 +8,7 @@ import pytest
 from evolabel.active import ActiveLearner
 from evolabel.errors import DataError, StateError
 from evolabel.server.log.records import find_kinds, read_blob
-from evolabel.server.log.snapshots import snapshot_seals
+from evolabel.server.log.snapshots import snapshot_checksums
 from evolabel.server.project import operations, reading, rule_edits
 from evolabel.server.project.batch import Origin, TornError
 from evolabel.server.project.operations import ConflictError, UnknownError
@@ -17,7 +17,7 @@ from evolabel.server.project.rule_list import life_of, rule_list, show_rule
 from evolabel.server.project.training import replace_model
 from server.conftest import on_sqlite
 from server.project.test_model import trained_file
-from server.pumps import ANNA, call, proven, run, samples, seal
+from server.pumps import ANNA, call, checksum, proven, run, samples
 
 EVA = Origin(3)
 LOW = {"form": 'IF pressure BELOW -1 THEN leak UNLIKELY CALLED "low"'}
@@ -59,7 +59,7 @@ def numbers(worker):
 
 
 def test_a_rule_that_ends_the_warm_up_gives_the_same_state_in_a_replay(sqlite, start):
-    """In between, the state is read by people and for seals, which a replay does not do."""
+    """In between, the state is read by people and for checksums, which a replay does not do."""
     worker = start(sqlite).workers["pumps"]
     run(worker, samples(40))
     call(worker, reading.show_project)
@@ -102,12 +102,12 @@ def test_the_log_gives_the_same_state_again_with_acts(database, start):
     undo_act(worker, deleted["seq"], EVA)
     more(worker, seed=3)
     with service.reader.connect() as connection:
-        assert proven(connection).replay.seal == seal(worker)
+        assert proven(connection).replay.checksum == checksum(worker)
 
 
 def test_refused_acts_change_nothing(worker):
     rule = act(worker, "rule.added", LOW)["rule"]
-    before = worker.head.seq, seal(worker)
+    before = worker.head.seq, checksum(worker)
     for kind, payload, error in (
         ("rule.added", {"form": "IF presure BELOW 1 THEN leak LIKELY"}, DataError),
         ("rule.added", {"form": 5}, DataError),
@@ -121,7 +121,7 @@ def test_refused_acts_change_nothing(worker):
             call(worker, rule_edits.act, kind, payload, EVA)
     with pytest.raises(MovedError):
         call(worker, rule_edits.act, "rule.locked", {"rule": rule}, EVA, 0)
-    assert (worker.head.seq, seal(worker)) == before
+    assert (worker.head.seq, checksum(worker)) == before
 
 
 def test_a_key_stands_for_one_act(worker):
@@ -246,7 +246,7 @@ def test_a_snapshot_is_stored_before_an_act_that_needs_one_and_after_an_undo(wor
     undone = undo_act(worker, added["seq"], EVA)
     worker.stop()
     with worker.reading() as connection:
-        stored = set(snapshot_seals(connection, worker.project.id))
+        stored = set(snapshot_checksums(connection, worker.project.id))
     assert {added["seq"] - 1, undone["seq"]} <= stored
 
 

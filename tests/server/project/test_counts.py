@@ -223,7 +223,7 @@ def test_the_answers_taught_for_a_label_are_the_same_number_everywhere(service, 
     by_api = {}
     for row in places.api("/stats/labels")["rows"]:
         by_api[row["label"]] = by_api.get(row["label"], 0) + row["judged"]
-    table = re.search(r"Answers taught</th>.*?</table>", places.page.get("/p/pumps").text, re.S)[0]
+    table = re.search(r"Answers learned</th>.*?</table>", places.page.get("/p/pumps").text, re.S)[0]
     cells = re.findall(r'<th scope="row">(\w+)</th>.*?<td class="num">(\d+)</td></tr>', table)
     assert {label: int(n) for label, n in cells} == by_api
     assert by_api["leak"] > 2

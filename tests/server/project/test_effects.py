@@ -16,7 +16,7 @@ from evolabel.server.project.effects import Effects, effects_of, store_effect
 from evolabel.server.project.sample_rows import cells_before
 from evolabel.server.project.trials import compare
 from server.conftest import on_sqlite
-from server.pumps import ANNA, BOB, call, run, samples, seal, send
+from server.pumps import ANNA, BOB, call, checksum, run, samples, send
 from server.signed_in import add_person
 
 
@@ -60,10 +60,10 @@ def test_an_answer_on_trial_and_when_it_was_taught(database, start):
     call(worker, operations.change_settings, {"hold_seconds": 60}, ANNA)
     number, answers = asked(worker, stream)
     before = call(worker, lambda batch: copy.deepcopy(batch.state))
-    sealed = seal(worker)
+    sealed = checksum(worker)
     call(worker, operations.give_answer, number, answers, Origin(person))
     will = known(worker, number, final=False)
-    assert seal(worker) != sealed  # the answer is in the state, but
+    assert checksum(worker) != sealed  # the answer is in the state, but
     assert (
         call(worker, lambda batch: batch.state.learner.checksum()) == before.learner.checksum()
     )  # nothing was taught by it

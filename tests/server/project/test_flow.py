@@ -19,21 +19,21 @@ from evolabel.server.project.replay import restore
 from evolabel.server.project.sample_rows import responses_to
 from evolabel.server.project.settings import Label
 from server.conftest import on_sqlite
-from server.pumps import ANNA, BOB, call, new_project, proven, run, samples, seal, send
+from server.pumps import ANNA, BOB, call, checksum, new_project, proven, run, samples, send
 
 
 def test_the_log_gives_the_same_state_again(database, start):
     service = start(database, snapshot_every=40)
     worker = service.workers["pumps"]
     run(worker, samples(120))
-    before = seal(worker)
+    before = checksum(worker)
     with service.reader.connect() as connection:
         whole, tail = proven(connection), restore(connection, worker.project.id, 9)
-    assert whole.replay.seal == tail.state.seal() == before
+    assert whole.replay.checksum == tail.state.checksum() == before
     assert tail.replayed < whole.replay.records
     service.stop()
     again = start(database).workers["pumps"]
-    assert seal(again) == before
+    assert checksum(again) == before
 
 
 @on_sqlite
@@ -47,7 +47,7 @@ def test_the_check_counts_the_budget_from_the_log_alone(database, start):
         found = proven(connection)
     assert found.samples == 120
     assert 0 < found.asked < found.cost <= found.allowed == pytest.approx(60 * 2 * 0.5 + 60 * 2 * 0.1)
-    assert found.replay.seal == seal(worker)
+    assert found.replay.checksum == checksum(worker)
 
 
 def test_a_sample_is_counted_once(database, start):
@@ -77,7 +77,7 @@ def test_a_key_stands_for_one_body(sqlite, start):
 def test_a_refused_request_changes_nothing(sqlite, start):
     worker = start(sqlite).workers["pumps"]
     run(worker, samples(30))
-    before = seal(worker), worker.head
+    before = checksum(worker), worker.head
     good = {"x": {"pressure": 1.0}}
     for bad in ({"x": {"presure": 1.0}}, {"x": [1.0]}, {"x": {"pressure": "high"}}, {"x": {"flow": True}}):
         with pytest.raises(DataError):
@@ -86,7 +86,7 @@ def test_a_refused_request_changes_nothing(sqlite, start):
         call(worker, operations.give_answer, 2, {"leek": True}, ANNA)
     with pytest.raises(UnknownError):
         call(worker, operations.give_answer, 999, {"leak": True}, ANNA)
-    assert (seal(worker), worker.head) == before
+    assert (checksum(worker), worker.head) == before
 
 
 def test_answers_of_two_people_who_differ_wait_for_a_third(sqlite, start):
@@ -137,12 +137,12 @@ def test_late_labels_train_the_model_once(sqlite, start):
     sample = {"id": "late", "x": {"pressure": -1.0, "flow": 0.0}}
     call(worker, operations.set_paused, ANNA, paused=True)
     number = send(worker, sample)["number"]
-    before = seal(worker)
+    before = checksum(worker)
     first = call(worker, operations.late_labels, number, {"leak": True}, ANNA)
-    after = seal(worker)
+    after = checksum(worker)
     again = call(worker, operations.late_labels, number, {"leak": True}, ANNA)
     assert (first["learned"], again["learned"]) == (1, 1)
-    assert before != after == seal(worker)
+    assert before != after == checksum(worker)
     with pytest.raises(ConflictError, match="other labels"):
         call(worker, operations.late_labels, number, {"leak": False}, ANNA)
 
@@ -227,7 +227,7 @@ def test_labels_are_added_and_retired_mid_stream(database, start):
         call(worker, operations.retire_label, "noise", ANNA)
     with service.reader.connect() as connection:
         found = proven(connection)
-    assert found.replay.seal == call(worker, lambda batch: batch.state.seal())
+    assert found.replay.checksum == call(worker, lambda batch: batch.state.checksum())
     service.stop()
     again = start(database).workers["pumps"]
     assert [label.retired for label in again.state.labels] == [True, True, False]

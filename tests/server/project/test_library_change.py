@@ -12,7 +12,7 @@ from evolabel.cli.app import run_command
 from evolabel.errors import StateError
 from evolabel.server.log.engines import read_url
 from evolabel.server.log.records import NewRecord, Record, find_kinds
-from evolabel.server.log.snapshots import snapshot_seals
+from evolabel.server.log.snapshots import snapshot_checksums
 from evolabel.server.ops.maintenance import back_up
 from evolabel.server.ops.verify import verify_database
 from evolabel.server.project import reading
@@ -23,7 +23,7 @@ from evolabel.server.project.service import Service
 from evolabel.server.project.state import ProjectState
 from server.project.test_acts import EVA, LOW, act, numbers, shown, train
 from server.project.test_start import forget_snapshots
-from server.pumps import call, run, samples, seal, send
+from server.pumps import call, checksum, run, samples, send
 
 
 def kinds(service):
@@ -36,20 +36,20 @@ def kinds(service):
 def test_a_new_version_is_written_down_with_a_snapshot(sqlite, start, monkeypatch):
     service = start(sqlite)
     run(service.workers["pumps"], samples(30))
-    before = seal(service.workers["pumps"])
+    before = checksum(service.workers["pumps"])
     service.stop()
     for place in ("worker", "replay"):
         monkeypatch.setattr(f"evolabel.server.project.{place}.versions", lambda: {"evolabel": "99"})
     again = start(sqlite)
     worker = again.workers["pumps"]
     assert kinds(again) == ["library.changed", "epoch.started"]
-    assert seal(worker) == before
+    assert checksum(worker) == before
     head = worker.head.seq
     again.stop()
     third = start(sqlite)
     assert kinds(third) == ["epoch.started", "epoch.started"]
     with third.reader.connect() as connection:
-        assert head in snapshot_seals(connection, 1)
+        assert head in snapshot_checksums(connection, 1)
 
 
 def test_the_processor_and_its_library_of_linear_algebra_are_part_of_the_version():

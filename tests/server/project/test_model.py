@@ -16,7 +16,7 @@ from evolabel.stages import OwnStage, Schema, array
 from evolabel.typing import FloatArray
 from server.conftest import on_sqlite
 from server.http.test_http import P, serving
-from server.pumps import ANNA, call, proven, run, samples, seal, send
+from server.pumps import ANNA, call, checksum, proven, run, samples, send
 
 FEATURES = ["pressure", "flow", "machine=M-01", "machine=M-02"]
 
@@ -38,7 +38,7 @@ def rows(n, seed=5):
 def replayed(service):
     """Seal after a replay of the whole log, which is whole."""
     with service.reader.connect() as connection:
-        return proven(connection).replay.seal
+        return proven(connection).replay.checksum
 
 
 class Mean(NamedTuple):
@@ -98,7 +98,7 @@ def test_a_project_starts_trained_by_its_history(served):
     with service.reader.connect() as connection:
         (fitted,) = find_kinds(connection, worker.project.id, ("fitted",))
     assert fitted.entry.outcome["rules"] >= 1
-    assert fitted.entry.outcome["seal"] == seal(worker)
+    assert fitted.entry.outcome["seal"] == checksum(worker)
     after = call(worker, reading.show_project)
     assert (after["samples"], after["asked"], after["open"]) == (shown["samples"], shown["asked"], len(asked))
     low = operator("POST", f"{P}/predictions", {"samples": [{"x": {"pressure": -2.0, "flow": 0.0}}]}).json()
@@ -107,7 +107,7 @@ def test_a_project_starts_trained_by_its_history(served):
     assert operator("POST", f"{P}/history", body).status_code == 409
     call(worker, operations.give_answer, asked[0]["number"], {"leak": True}, ANNA)  # a question from before the fit
     run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
-    assert replayed(service) == seal(worker)
+    assert replayed(service) == checksum(worker)
 
 
 def test_a_history_outlives_a_restart(sqlite, start):
@@ -118,7 +118,7 @@ def test_a_history_outlives_a_restart(sqlite, start):
     again = start(sqlite)
     _, senders = next(serving(again, sqlite))
     fit(again, senders["operator"])
-    assert replayed(again) == seal(again.workers["pumps"])
+    assert replayed(again) == checksum(again.workers["pumps"])
 
 
 def test_a_history_that_cannot_be_fitted_any_more_is_not_kept_in_memory(sqlite, start):
@@ -130,7 +130,7 @@ def test_a_history_that_cannot_be_fitted_any_more_is_not_kept_in_memory(sqlite, 
     sample, truth = samples(1)[0]
     send(worker, {**sample, "y": truth})
     assert worker.state.history == []
-    assert replayed(service) == seal(worker)
+    assert replayed(service) == checksum(worker)
 
 
 @on_sqlite
@@ -149,12 +149,12 @@ def test_a_model_is_replaced_by_a_file(served):
     assert worker.head == head
     done = put(senders["admin"], data)
     assert done.status_code == 200, done.text
-    assert done.json()["seal"] == seal(worker) != done.json()["seal_before"]
+    assert done.json()["seal"] == checksum(worker) != done.json()["seal_before"]
     after = call(worker, reading.show_project)
     assert {**after, "seq": 0} == {**shown, "seq": 0}
     call(worker, operations.give_answer, number, {"leak": True}, ANNA)
     run(worker, [({"x": s["x"]}, y) for s, y in samples(40, seed=9)])
-    assert replayed(service) == seal(worker)
+    assert replayed(service) == checksum(worker)
 
 
 @on_sqlite
@@ -183,7 +183,7 @@ def test_an_exported_model_is_taken_back(served):
     assert put(senders["admin"], exported).status_code == 200
     assert worker.state.learner.classifier.n_rules_ > 0
     np.testing.assert_array_equal(worker.state.learner.classifier.inner.model.outputs(rows), before)
-    assert replayed(service) == seal(worker)
+    assert replayed(service) == checksum(worker)
 
 
 @on_sqlite

@@ -21,7 +21,7 @@ from evolabel.server.project.rule_edits import undo_act, undo_cost
 from evolabel.server.project.rule_list import rule_list
 from evolabel.server.project.service import Service
 from evolabel.server.project.worker import Worker
-from server.pumps import new_project, proven, samples, seal
+from server.pumps import checksum, new_project, proven, samples
 
 STREAM = [sample for sample, _ in samples(40)]
 KNOWN = [{**sample, "id": f"known {sample['id']}", "y": y} for sample, y in samples(85, seed=2)]
@@ -60,7 +60,7 @@ class Rig:
         project = service.create_project(new_project(**chosen)._replace(slug=f"p{next(_slugs)}"))
         service.workers.pop(project.slug).stop()
         self.project = project
-        self.seals = {}
+        self.checksums = {}
         self.start()
 
     def start(self):
@@ -71,8 +71,8 @@ class Rig:
         self.keep_seal()
 
     def keep_seal(self):
-        sealed = seal(self.worker)  # a job of its own, which also closes what is due
-        self.seals[self.worker.head.seq] = sealed
+        sealed = checksum(self.worker)  # a job of its own, which also closes what is due
+        self.checksums[self.worker.head.seq] = sealed
 
     def call(self, operation, *arguments, **named):
         try:
@@ -236,7 +236,7 @@ def check_log(service, rig):
         for record in read_records(connection, project.id, 0, FIRST_CHAIN):
             fold.read(record)
             state, _ = apply_record(state, record)
-            assert rig.seals.get(record.seq) in (None, state.seal())  # cut here, the state is the one there was
+            assert rig.checksums.get(record.seq) in (None, state.checksum())  # cut here, the state is the one there was
         rows = connection.execute(QUESTION.select().where(QUESTION.c.project_id == project.id)).all()
     assert {row.number: row.cause or "open" for row in rows} == fold.status
     assert open_now == {n: set(fold.responses[n]) for n, status in fold.status.items() if status == "open"}

@@ -14,7 +14,7 @@ from evolabel.server.project.settings import Label
 from evolabel.server.project.training import add_history, fit_planned, plan_fit, take_fitted
 from server.http.test_http import P, serving
 from server.project.test_acts import EVA, act, in_one_batch_that_breaks, numbers
-from server.pumps import ANNA, BOB, call, proven, run, samples, seal, send
+from server.pumps import ANNA, BOB, call, checksum, proven, run, samples, send
 from server.signed_in import add_person
 
 LOW = [-1.5, 0.0, "M-01"]
@@ -46,7 +46,7 @@ def check(service):
     """The log is whole, and a replay from its start gives the live state."""
     worker = service.workers["pumps"]
     with service.reader.connect() as connection:
-        assert proven(connection).replay.seal == seal(worker)
+        assert proven(connection).replay.checksum == checksum(worker)
 
 
 def test_without_corrections_the_same_model_comes_out(service):
@@ -60,7 +60,7 @@ def test_without_corrections_the_same_model_comes_out(service):
     done = rebuild(service)
     assert says(worker) == before
     assert counts(worker) == counted
-    assert done["seal"] == seal(worker)
+    assert done["seal"] == checksum(worker)
     check(service)
     run(worker, [({"x": s["x"]}, {**y, "heat": True}) for s, y in samples(30, seed=2)])
     check(service)
@@ -79,7 +79,7 @@ def test_corrections_count_after_a_rebuild(service):
     assert says(worker)["leak"] == wrong
     done = rebuild(service)
     assert wrong < 0.5 < says(worker)["leak"]
-    assert done["seal_before"] != done["seal"] == seal(worker)
+    assert done["seal_before"] != done["seal"] == checksum(worker)
     assert counts(worker) == counted
     check(service)
 
@@ -163,7 +163,7 @@ def test_a_batch_that_is_applied_again_counts_each_sample_once(service):
     worker = service.workers["pumps"]
     run(worker, samples(30))
     done = in_one_batch_that_breaks(worker, lambda: rebuild(service))
-    assert done["seal"] == seal(worker)
+    assert done["seal"] == checksum(worker)
     assert worker.state.learner.bucket.seen == worker.state.seen == 33
     check(service)
 
@@ -204,7 +204,7 @@ def test_the_command(command, sqlite, start):
     assert "corrections would count" in dry.out
     done = command("serve", "rebuild", "pumps", *place, "--without-labels", "wear")
     assert done.code == 0, done.err
-    assert "seal before" in done.out
+    assert "checksum before" in done.out
     assert command("serve", "rebuild", "no", *place).code == 2
     assert command("serve", "verify", "--from-start", *place[:2]).code == 0
 

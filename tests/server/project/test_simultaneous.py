@@ -112,11 +112,11 @@ def test_one_of_five_answers_in_a_batch_is_taught(database, start, hold_seconds)
     assert [(one.person, one.status) for one in stand] == [
         ("anna", "submitted"), *((name, "correction") for name in NAMES[1:])
     ]  # fmt: skip
-    assert checked.replay.seal == call(worker, lambda batch: batch.state.seal())
+    assert checked.replay.checksum == call(worker, lambda batch: batch.state.checksum())
 
 
 def test_the_model_is_the_same_as_if_the_others_had_answered_later(tmp_path, start):
-    seals = []
+    checksums = []
     for place, together in (("a", True), ("b", False)):
         service = start(read_url(f"sqlite:///{tmp_path}/{place}.db"))
         worker, people = service.workers["pumps"], five_people(service)
@@ -127,8 +127,8 @@ def test_the_model_is_the_same_as_if_the_others_had_answered_later(tmp_path, sta
             for operation in map(give(number, labels), people):
                 call(worker, operation)
         run(worker, [({"x": sample["x"]}, truth) for sample, truth in samples(80, seed=5)], Origin(people[0]))
-        seals.append(call(worker, lambda batch: batch.state.learner.checksum()))
-    assert seals[0] == seals[1]
+        checksums.append(call(worker, lambda batch: batch.state.learner.checksum()))
+    assert checksums[0] == checksums[1]
 
 
 def test_an_answer_that_is_held_when_the_question_closes_is_a_correction(sqlite, start):
@@ -234,9 +234,9 @@ def test_five_clients_at_the_same_time_teach_one_answer(database, start, one_bat
             assert sorted(receipt["late"] for receipt in receipts) == [False] + [True] * 4
             assert len(closed(worker, number)["rows"]) == 1
     assert len(corrections(worker)) == 16
-    before = call(worker, lambda batch: batch.state.seal())
+    before = call(worker, lambda batch: batch.state.checksum())
     with service.reader.connect() as connection:
-        assert proven(connection).replay.seal == before
+        assert proven(connection).replay.checksum == before
 
 
 @pytest.mark.posix
@@ -259,4 +259,4 @@ def test_a_killed_server_has_the_same_model_again(sqlite, start):
         checked = proven(connection)
         closes = [r.entry.payload for r in find_kinds(connection, 1, ("close",))]
     assert [len(payload["rows"]) for payload in closes] == [1] * 5
-    assert call(again.workers["pumps"], lambda batch: batch.state.seal()) == checked.replay.seal
+    assert call(again.workers["pumps"], lambda batch: batch.state.checksum()) == checked.replay.checksum

@@ -21,7 +21,7 @@ from evolabel.server.project.replay import ReplayError
 from evolabel.server.project.service import Service
 from evolabel.server.project.settings import Label
 from server.conftest import on_postgres
-from server.pumps import ANNA, call, new_project, run, samples, seal, send
+from server.pumps import ANNA, call, checksum, new_project, run, samples, send
 from server.signed_in import PASSWORD, add_person, browser
 
 WRITING_READS = {
@@ -115,11 +115,11 @@ def test_the_standby_shows_no_act_that_it_would_refuse(pair):
 def test_the_standby_shows_at_once_what_the_other_has_stored(pair):
     active, standby = pair
     worker, follower = active.workers["pumps"], standby.readable()["pumps"]
-    assert seal(follower) == seal(worker)
+    assert checksum(follower) == checksum(worker)
     run(worker, samples(60)[40:])
     call(worker, operations.add_label, Label("noise"), ANNA)
     call(worker, operations.set_paused, ANNA, paused=True)
-    assert seal(follower) == seal(worker)
+    assert checksum(follower) == checksum(worker)
     assert follower.head == worker.head
     assert follower.call(lambda batch: (batch.state.seen, batch.state.label_names, batch.state.paused)) == (
         60, ["leak", "wear", "noise"], True,
@@ -131,16 +131,16 @@ def test_a_verb_that_writes_is_refused_by_a_follower_and_changes_nothing(pair):
     follower = standby.readable()["pumps"]
     with pytest.raises(Exception, match="this server is the standby"):
         call(follower, operations.set_paused, ANNA, paused=True)
-    assert seal(follower) == seal(active.workers["pumps"])
+    assert checksum(follower) == checksum(active.workers["pumps"])
     assert not follower.call(lambda batch: batch.state.paused)
 
 
 def test_the_standby_takes_over(pair):
     active, standby = pair
-    before = seal(active.workers["pumps"])
+    before = checksum(active.workers["pumps"])
     active.stop()
     wait_for(lambda: standby.is_writer and standby.readable()["pumps"] is standby.workers.get("pumps"))
-    assert seal(standby.workers["pumps"]) == before
+    assert checksum(standby.workers["pumps"]) == before
     run(standby.workers["pumps"], samples(60)[40:])
 
 

@@ -19,7 +19,7 @@ from evolabel.server.project.jobs import BusyError
 from evolabel.server.project.service import Service
 from server.conftest import on_sqlite
 from server.crash.processes import ServerProcess
-from server.pumps import ANNA, call, new_project, run, samples, seal
+from server.pumps import ANNA, call, checksum, new_project, run, samples
 from server.signed_in import add_person, browser
 
 LONG = "/api/v1/projects/pumps"
@@ -210,11 +210,11 @@ def test_projects_that_begin_side_by_side_have_the_states_that_they_had(database
         service.create_project(new_project()._replace(slug=f"p{number}"))
     for number, project in enumerate(service.workers.values()):
         run(project, samples(20 + number, number))
-    before = {slug: seal(project) for slug, project in service.workers.items()}
+    before = {slug: checksum(project) for slug, project in service.workers.items()}
     service.stop()
     forget_snapshots(database)
     again = start(database)
-    assert {slug: seal(project) for slug, project in again.workers.items()} == before
+    assert {slug: checksum(project) for slug, project in again.workers.items()} == before
     assert all(project.replayed > 20 for project in again.workers.values())
 
 

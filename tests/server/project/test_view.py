@@ -6,7 +6,7 @@ import pytest
 
 from evolabel.server.project.copies import StateView
 from evolabel.server.project.jobs import BusyError
-from server.pumps import run, samples, seal, send
+from server.pumps import checksum, run, samples, send
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def with_clock(worker):
 
 def test_a_copy_is_the_state_after_a_commit(worker):
     worker.view.forget()  # what the effects of answers were computed on
-    copied = worker.view.read(lambda copy: (copy.state.seal(), copy.seq)).result(30)
-    assert copied == (seal(worker), worker.head.seq)
+    copied = worker.view.read(lambda copy: (copy.state.checksum(), copy.seq)).result(30)
+    assert copied == (checksum(worker), worker.head.seq)
     assert worker.view.read(lambda copy: copy.state is worker.state).result(30) is False
 
 
@@ -52,15 +52,15 @@ def test_a_forgotten_copy_is_made_again(worker):
 
 def test_a_trial_changes_neither_the_copy_nor_the_worker(worker):
     worker.view.forget()
-    before = seal(worker)
+    before = checksum(worker)
 
     def trial(copy):
         state = copy.trial()
         state.learner.learn({"pressure": 1.0, "flow": 1.0, "machine=M-01": 1.0, "machine=M-02": 0.0}, [1.0, 0.0])
-        return state.seal(), copy.state.seal()
+        return state.checksum(), copy.state.checksum()
 
     changed, kept = worker.view.read(trial).result(30)
-    assert kept == before == seal(worker) != changed
+    assert kept == before == checksum(worker) != changed
 
 
 def test_readers_run_one_after_the_other(worker):
@@ -71,7 +71,7 @@ def test_readers_run_one_after_the_other(worker):
         with turn:
             at_once[0] += 1
             most[0] = max(most[0], at_once[0])
-        copy.state.seal()
+        copy.state.checksum()
         with turn:
             at_once[0] -= 1
 

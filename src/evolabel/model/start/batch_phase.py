@@ -69,25 +69,25 @@ def fit_statistics(model: Model, batch: Batch, *, in_order: bool = True) -> Rule
 
     `in_order`: the rows follow each other in the stream.
     """
-    taught = batch.labelled()
-    if not taught.any():
+    labelled = batch.labelled()
+    if not labelled.any():
         raise DataError("every sample of the batch has zero weight or no annotated label; annotate some rows")
-    initialise(model, batch.rows(taught))
+    initialise(model, batch.rows(labelled))
     rules, outputs = model.trained(), np.zeros(batch.Y.shape)
     scaled = Batch(model.scale(batch.X), batch.Y, batch.weights, batch.confidences, raw=batch.X)
     rules.learn(scaled, consequents=False)
-    left_out = _choose_local_ridge(model, scaled.rows(taught)) if model.options.chooses_local_ridge else None
+    left_out = _choose_local_ridge(model, scaled.rows(labelled)) if model.options.chooses_local_ridge else None
     scaled = scaled._replace(outputs=outputs)
     model.rule_kind.fit_consequents(rules, scaled)
     _check_outputs(model, scaled)
     model.sensors.leave_out_steady(batch.X)
     pipeline.learn_initial(model, batch._replace(outputs=outputs), in_order=in_order)
-    calibrated = start_calibration(model, scaled.rows(taught), left_out)
+    calibrated = start_calibration(model, scaled.rows(labelled), left_out)
     model.ranges = batch_ranges(batch.X)
     model.n_answers = np.zeros(model.n_labels)
     _count_answers(batch.Y, batch.weights, model.n_answers)
     if model.feedback is not None:
-        standardised = scaled._replace(X=model.standardise(batch.X)).rows(taught)
+        standardised = scaled._replace(X=model.standardise(batch.X)).rows(labelled)
         model.feedback.fit(standardised, standardised.outputs, in_order=in_order)
     if model.decisions is not None:
         model.decisions.start(scaled, calibrated)

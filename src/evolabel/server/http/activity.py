@@ -71,7 +71,7 @@ async def get_stats(
 async def get_label_stats(
     worker: Entered, access: AppAccess, since: Since = None, until: Until = None
 ) -> dict[str, Any]:
-    """Return per hour and label how often it was asked, how many answers were taught, and how many the model had right.
+    """Return per hour and label how often it was asked, and how many answers were learned, and predicted right.
 
     The labels that are asked about are the hard cases. Without `from` and `to` the last seven days are returned.
     """

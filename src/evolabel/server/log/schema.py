@@ -199,7 +199,7 @@ SNAPSHOT = Table(
     _project_key(),
     _key("seq"),
     Column("chain", LargeBinary, nullable=False),
-    Column("seal", Text, nullable=False),
+    Column("seal", Text, key="checksum", nullable=False),
     Column("versions", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("data", LargeBinary, nullable=False),

@@ -39,7 +39,7 @@ class Snapshot(NamedTuple):
 
     seq: int
     chain: bytes
-    seal: str
+    checksum: str
     versions: str
     state: str
     data: bytes
@@ -52,35 +52,35 @@ def insert_snapshot(connection: Connection, project_id: int, snapshot: Snapshot)
     connection.execute(insert(SNAPSHOT).values(project_id=project_id, **snapshot._asdict()))
 
 
-def snapshot_seals(connection: Connection, project_id: int) -> dict[int, str]:
-    """Return the seal of each snapshot of project `project_id` by its record, oldest first, read through `connection`.
+def snapshot_checksums(connection: Connection, project_id: int) -> dict[int, str]:
+    """Return the checksum of each snapshot of project `project_id` by its record, oldest first.
 
-    Only those are returned whose chain value is that of the log.
+    They are read through `connection`. Only those are returned whose chain value is that of the log.
     """
     query = (
-        select(SNAPSHOT.c.seq, SNAPSHOT.c.seal)
+        select(SNAPSHOT.c.seq, SNAPSHOT.c.checksum)
         .join(LOG, of_record(SNAPSHOT))
         .where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.chain == LOG.c.chain)
         .order_by(SNAPSHOT.c.seq)
     )
-    return {row.seq: row.seal for row in connection.execute(query)}
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def list_snapshots(connection: Connection, project_id: int) -> list[dict[str, Any]]:
-    """Return record, time, reason, seal and bytes of each snapshot of project `project_id`, newest first.
+    """Return record, time, reason, checksum and bytes of each snapshot of project `project_id`, newest first.
 
     They are read through `connection`, without the states.
     """
-    columns = *SNAPSHOT.c[("seq", "at", "reason", "seal")], func.length(SNAPSHOT.c.data).label("bytes")
-    query = select(*columns).where(SNAPSHOT.c.project_id == project_id).order_by(SNAPSHOT.c.seq.desc())
-    return [dict(row) for row in connection.execute(query).mappings()]
+    checksum, n_bytes = SNAPSHOT.c.checksum.label("checksum"), func.length(SNAPSHOT.c.data).label("bytes")
+    query = select(*SNAPSHOT.c[("seq", "at", "reason")], checksum, n_bytes).where(SNAPSHOT.c.project_id == project_id)
+    return [dict(row) for row in connection.execute(query.order_by(SNAPSHOT.c.seq.desc())).mappings()]
 
 
 def read_snapshot(connection: Connection, project_id: int, seq: int) -> Snapshot:
     """Return the snapshot of project `project_id` at record `seq`, read through `connection`."""
     columns = [SNAPSHOT.c[name] for name in Snapshot._fields]
     row = connection.execute(select(*columns).where(SNAPSHOT.c.project_id == project_id, SNAPSHOT.c.seq == seq)).one()
-    return Snapshot(**{**row._asdict(), "chain": bytes(row.chain), "data": bytes(row.data)})
+    return Snapshot(*row)._replace(chain=bytes(row.chain), data=bytes(row.data))
 
 
 def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
@@ -88,7 +88,7 @@ def snapshots_of(connection: Connection, project_id: int) -> Iterator[Snapshot]:
 
     They are read through `connection`.
     """
-    for seq in reversed(snapshot_seals(connection, project_id)):
+    for seq in reversed(snapshot_checksums(connection, project_id)):
         yield read_snapshot(connection, project_id, seq)
 
 

@@ -70,7 +70,7 @@ class LogWriter:
     def __init__(self, url: URL, *, checkpoint: bool = True) -> None:
         self.url = url
         self._engine = writing_engine(url, checkpoint=checkpoint)
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._connection: Connection | None = None
         self._held: WriterLock | None = None
         self._terms = 0
@@ -80,7 +80,7 @@ class LogWriter:
 
         StoreError if the database cannot be opened.
         """
-        with self._turn:
+        with self._lock:
             if self._held is not None:
                 return True
             try:
@@ -111,7 +111,7 @@ class LogWriter:
 
     def close(self) -> None:
         """Give up writing and close the connection."""
-        with self._turn:
+        with self._lock:
             self._drop()
         self._engine.dispose()
 
@@ -122,7 +122,7 @@ class LogWriter:
         NotWriterError if this process is not the writer. StoreError if the database fails. Where the connection is lost
         or the end of the transaction unknown, this is no writer until `acquire` succeeds again.
         """
-        with self._turn:
+        with self._lock:
             connection = self._connection
             if self._held is None or connection is None:
                 raise NotWriterError("another process writes to this database; send the request to it, or wait")

@@ -152,4 +152,4 @@ def rebuild_project(url: URL, slug: str, plan: RebuildPlan, *, dry_run: bool = F
         service.stop()
     numbers = ", ".join(map(str, done["left_out"]))
     left_out = f"; acts that do not fit the new rules were left out: {numbers}" if numbers else ""
-    return f"{cost['records']} records, seal before {done['seal_before']}, after {done['seal']}{left_out}"
+    return f"{cost['records']} records, checksum before {done['seal_before']}, after {done['seal']}{left_out}"

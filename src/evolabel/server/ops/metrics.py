@@ -10,7 +10,7 @@ from evolabel.server.log.disk import free_bytes
 from evolabel.server.log.schema import SNAPSHOT
 from evolabel.server.log.times import DAY, SECOND, now_us
 from evolabel.server.project.service import Service
-from evolabel.server.project.statistics import taught_since
+from evolabel.server.project.statistics import learned_since
 from evolabel.server.project.worker import Worker
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -37,7 +37,7 @@ def metrics_text(service: Service, streams: int) -> bytes:
                 found["snapshot_age_seconds"] = max(now - row.at, 0) / SECOND
             for name, value in found.items():
                 metrics.present[name].labels(slug).set(value)
-            for label, (n, correct) in taught_since(connection, project, now - _RIGHT_SINCE).items():
+            for label, (n, correct) in learned_since(connection, project, now - _RIGHT_SINCE).items():
                 metrics.right.labels(slug, label).set(correct / n)
         return generate_latest(metrics.registry)
 

@@ -22,7 +22,7 @@ from evolabel.server.log.derive import COUNT_TABLES, INDEX_TABLES, Counted, chan
 from evolabel.server.log.projects import Project, list_projects
 from evolabel.server.log.records import FIRST_CHAIN, PAGE, LogError, Record, read_records
 from evolabel.server.log.schema import ACTIVITY, QUESTION, RESPONSE, SAMPLE
-from evolabel.server.log.snapshots import read_snapshot, snapshot_seals
+from evolabel.server.log.snapshots import read_snapshot, snapshot_checksums
 from evolabel.server.log.writer import read_database
 from evolabel.server.project.replay import apply_record, find_state, versions
 from evolabel.server.project.state import Facts, ProjectState
@@ -154,7 +154,7 @@ def _texts(rows: Rows) -> list[list[tuple[str, str]]]:
     return sorted(sorted((name, repr(value)) for name, value in row.items()) for row in rows)
 
 
-_SEALS = ("seal", "seal_before")
+_CHECKSUMS = ("seal", "seal_before")
 
 
 class Verified(NamedTuple):
@@ -179,17 +179,17 @@ class UnverifiedError(LogError):
 class Replay:
     """The records behind `start` applied again, with the decisions in the log; outcomes and snapshots are compared.
 
-    `seals` are those of snapshots by their records, `state` is that at `start`, None before the first record.
+    `checksums` are those of snapshots by their records, `state` is that at `start`, None before the first record.
     """
 
-    def __init__(self, seals: dict[int, str], start: int = 0, state: ProjectState | None = None) -> None:
+    def __init__(self, checksums: dict[int, str], start: int = 0, state: ProjectState | None = None) -> None:
         self.start = start
         self.records = self.compared = self.different = 0
         self.first: str | None = None
         """The first record or snapshot that differs, and how."""
         self.furthest = 0.0
         """The largest difference of a predicted probability."""
-        self._seals = seals
+        self._checksums = checksums
         self._state = state
         self._is_own = state is not None  # whether the records were written by this version of the program
 
@@ -202,23 +202,23 @@ class Replay:
         written = _versions_in(record)
         self._is_own = self._is_own if written is None else written == versions()
         logged = record.entry.outcome
-        if not self._is_own:  # seals are those of the files of the other version
+        if not self._is_own:  # checksums are those of the files of the other version
             outcome, logged = _without_seals(outcome), _without_seals(logged)
         self.furthest = max(self.furthest, _distance(outcome, logged))
         if canonical(outcome) != canonical(logged):
             name = f"record {record.seq} ({record.entry.kind})"
             self._differs(f"{name}: {canonical(outcome)[:200]} instead of {canonical(logged)[:200]}")
-        if record.seq in self._seals and self._is_own:
+        if record.seq in self._checksums and self._is_own:
             self.compared += 1
-            if copy.deepcopy(self._state).seal() != self._seals[record.seq]:  # snapshots are made of copies
+            if copy.deepcopy(self._state).checksum() != self._checksums[record.seq]:  # snapshots are made of copies
                 self._differs(f"the snapshot at record {record.seq}: it is not the state that the log gives")
 
     @property
-    def seal(self) -> str:
-        """Seal of the state after the last record."""
+    def checksum(self) -> str:
+        """Checksum of the state after the last record."""
         if self._state is None:
             raise LogError("the log of the project is empty; restore a backup")
-        return self._state.seal()
+        return self._state.checksum()
 
     def _differs(self, what: str) -> None:
         self.different += 1
@@ -277,15 +277,15 @@ def _begin_replay(connection: Connection, project_id: int, *, from_start: bool) 
     It serves if it is of this version, can be read and is not the last one. Where payloads are in the archive, it is
     the oldest one behind them.
     """
-    seals = snapshot_seals(connection, project_id)
-    order, archived = list(seals), max((last for _, last in archived_ranges(connection, project_id)), default=0)
+    checksums = snapshot_checksums(connection, project_id)
+    order, archived = list(checksums), max((last for _, last in archived_ranges(connection, project_id)), default=0)
     if from_start:
-        return Replay(seals)
+        return Replay(checksums)
     for seq in [seq for seq in order if seq >= archived] if archived else order[:-1]:
         snapshot = read_snapshot(connection, project_id, seq)
         if snapshot.versions == canonical(versions()) and (state := find_state(snapshot)) is not None:
-            return Replay(seals, seq, state)
-    return Replay(seals)
+            return Replay(checksums, seq, state)
+    return Replay(checksums)
 
 
 def _pieces(records: Iterable[Record]) -> Iterator[list[Record]]:
@@ -302,7 +302,7 @@ def _versions_in(record: Record) -> Any:
 
 
 def _without_seals(outcome: Facts) -> Facts:
-    return {name: value for name, value in outcome.items() if name not in _SEALS}
+    return {name: value for name, value in outcome.items() if name not in _CHECKSUMS}
 
 
 def _distance(outcome: Facts, logged: Facts) -> float:

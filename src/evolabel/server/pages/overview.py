@@ -29,7 +29,7 @@ from evolabel.server.project.reading import show_project, waiting_for
 from evolabel.server.project.rule_list import count_rules
 from evolabel.server.project.service import Service
 from evolabel.server.project.settings import Label
-from evolabel.server.project.statistics import Counts, DayOfAnswers, Judgement, count_since, summed, taught_since
+from evolabel.server.project.statistics import Counts, DayOfAnswers, Judgement, count_since, learned_since, summed
 from evolabel.server.project.worker import Worker
 
 PARTS = 28
@@ -200,7 +200,7 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
         marks = read_activity(connection, project, _MOST_MARKS, kinds=["model.drift", "epoch."])
         days = _days(connection, project, look.answered, now)
         chart = _chart(connection, project, look.hours, now)
-        taught = taught_since(connection, project, since)
+        learned = learned_since(connection, project, since)
     begin = look.judged[0].at if look.judged else since
     drifts = [mark for mark in marks if mark.kind == "model.drift" and mark.at >= begin]
     shown = [Drift(drift.at, str(drift.args.get("label"))) for drift in drifts]
@@ -226,7 +226,7 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
         "days": days,
         "chart": chart,
         "reasons": look.reasons,
-        "taught": taught,
+        "taught": learned,
         "unseen": _most_unseen(look.unseen, found["samples"]),
         "checks": checks,
         "wrong": [check for check in checks if not check.holds],

@@ -136,18 +136,18 @@ class SignInLimits:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failures: dict[Hashable, deque[float]] = {}
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def wait(self, name: str, address: str) -> float:
         """Return the seconds until a person called `name` may try again from `address`; 0 if at once."""
-        with self._turn:
+        with self._lock:
             pair, alone = self._left((name, address), _MOST_OF_PAIR), self._left(address, _MOST_OF_ADDRESS)
         return max(pair, alone)
 
     def fail(self, name: str, address: str) -> None:
         """Count a failure of `name` from `address`."""
         now = self._clock()
-        with self._turn:
+        with self._lock:
             if len(self._failures) > _MOST_KEYS:
                 self._failures = {key: times for key, times in self._failures.items() if times[-1] > now - _WINDOW}
             for key, most in (((name, address), _MOST_OF_PAIR), (address, _MOST_OF_ADDRESS)):

@@ -69,19 +69,19 @@ class TokenCheck:
     def __init__(self, reader: Engine) -> None:
         self._reader = reader
         self._known: OrderedDict[bytes, tuple[float, TokenRow]] = OrderedDict()
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def find(self, token: str, now: int) -> TokenRow | None:
         """Return the row of a `token` that is valid at time `now`, or None."""
         key, clock = token_digest(token), time.monotonic()
-        with self._turn:
+        with self._lock:
             found = self._known.get(key)
         if found is not None and clock - found[0] < _CACHE_SECONDS:
             row = found[1]
             return None if row.expires is not None and row.expires <= now else row
         with reading(self._reader) as connection:
             fresh = find_token(connection, key, now)
-        with self._turn:
+        with self._lock:
             self._known.pop(key, None)
             if fresh is not None:
                 self._known[key] = (clock, fresh)
@@ -91,7 +91,7 @@ class TokenCheck:
 
     def forget(self) -> None:
         """Read every token anew, because some were revoked."""
-        with self._turn:
+        with self._lock:
             self._known.clear()
 
 
@@ -101,12 +101,12 @@ class RateLimit:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._left: dict[object, tuple[float, float]] = {}
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def take(self, key: object, per_minute: int) -> float:
         """Return 0 if `key` may send a request now, at most `per_minute` of them; else the seconds to wait."""
         now = self._clock()
-        with self._turn:
+        with self._lock:
             left, at = self._left.get(key, (float(per_minute), now))
             left = min(float(per_minute), left + (now - at) * per_minute / 60.0)
             allowed = left >= 1.0

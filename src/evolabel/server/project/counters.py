@@ -50,7 +50,7 @@ class Metrics:
         self.disk = self._gauge("disk_free_bytes", "Room on the disk; NaN where it is not known")
         self.streams = self._gauge("sse_clients", "Open streams of server-sent events")
         self.present = {name: self._gauge(name, text, "project") for name, text in _PRESENT.items()}
-        self.right = self._gauge("right_ratio", "Right on answers taught, 7 days", "project", "label")
+        self.right = self._gauge("right_ratio", "Right on answers learned, 7 days", "project", "label")
 
     def value(self, name: str, **labels: str) -> float:
         """Return the present value of the metric called `name` with these `labels`, 0 without one."""

@@ -1,7 +1,7 @@
 """`Effects`: how answers change the last predictions, computed on copies of the state in a thread of its own.
 
 While an answer is held, a copy is trained by it on trial: "will change". When its question is closed, the copy from
-before is trained by the answers that were taught: "changed". At most one is computed a second. While the worker has
+before is trained by the answers that were learned: "changed". At most one is computed a second. While the worker has
 much to do, or others wait already, an effect is left out; nothing depends on it.
 """
 
@@ -100,10 +100,10 @@ class Effects:
         for record in records:
             kind, payload, at = record.entry.kind, record.entry.payload, record.entry.at
             is_held = kind == "answer" and record.entry.outcome["final_at"] > at
-            is_taught = kind == "close" and bool(payload["rows"])
-            if kind in ("answer", "refusal", "withdrawal", "close", "labels.late") and not is_taught:
+            is_learned = kind == "close" and bool(payload["rows"])
+            if kind in ("answer", "refusal", "withdrawal", "close", "labels.late") and not is_learned:
                 self._held.pop(payload["number"], None)
-            if not (is_held or is_taught):
+            if not (is_held or is_learned):
                 continue
             if not self._put(_Task(payload["number"], record.seq, at, None if is_held else payload)):
                 self._held.pop(payload["number"], None)

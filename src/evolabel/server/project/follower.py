@@ -30,9 +30,9 @@ class Follower(Worker):
     Before each batch of jobs, and once a second, the records that came since are applied.
     """
 
-    def follow(self, turn: AbstractContextManager[Any]) -> None:
-        """Begin to take jobs; the thread makes the state from the log, in its `turn` among all followers."""
-        self._turn = turn
+    def follow(self, lock: AbstractContextManager[Any]) -> None:
+        """Begin to take jobs; the thread makes the state from the log, one follower at a time by the `lock`."""
+        self._lock = lock
         self._unreadable, self._next_try = "", 0.0
         self._thread.start()
 
@@ -71,7 +71,7 @@ class Follower(Worker):
 
     def _rebuild(self, cause: str) -> None:
         """Make the state from the newest snapshot and the log; nothing records the `cause`."""
-        with self._turn, self.reading() as connection:
+        with self._lock, self.reading() as connection:
             restored = restore(connection, self.project.id, self.head.epoch, self._queue.check_open)
             self.leases.restore(read_leases(connection, self.project.id))
         self.state, self.head, self.replayed = restored.state, restored.head, restored.replayed

@@ -170,7 +170,7 @@ class RecentDays:
 
     def __init__(self, project_id: int, day: Callable[[int], datetime.date]) -> None:
         self._project_id = project_id
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._is_begun = False
         self._since = -1
         self._seq = self._question = self._sample = 0  # what was read last of each
@@ -188,7 +188,7 @@ class RecentDays:
 
         `features` are those of the project, which has `seen` so many samples.
         """
-        with self._turn:
+        with self._lock:
             if since != self._since:
                 self._move(connection, since)
             self._read_closed(connection)

@@ -31,7 +31,7 @@ class ModelHolder(Protocol):
     history: list[dict[str, Any]]
     prepared: EvolvingFuzzyClassifier | None
 
-    def seal(self) -> str:
+    def checksum(self) -> str:
         """Return a checksum of the state."""
 
     def training_rows(self) -> tuple[list[list[float]], list[list[float]]]:
@@ -43,17 +43,17 @@ def change_model(state: ModelHolder, kind: str, payload: dict[str, Any]) -> dict
     if kind == "history":
         state.history += payload["rows"]
         return {"rows": len(state.history)}
-    before = state.seal()
+    before = state.checksum()
     if kind == REBUILT:
         state.learner = ActiveLearner.from_bytes(payload[_FILE])
-        return {"seal_before": before, "seal": state.seal(), "left_out": payload["left_out"]}
+        return {"seal_before": before, "seal": state.checksum(), "left_out": payload["left_out"]}
     if kind == REPLACED:
         classifier = classifier_in(payload[_FILE], "the stored model")
     else:
         classifier = state.prepared or fit_history(model_columns(state.learner), *state.training_rows())
         state.prepared, state.history = None, []
     state.learner.replace_classifier(classifier)
-    return {"rules": n_rules(classifier), "seal_before": before, "seal": state.seal()}
+    return {"rules": n_rules(classifier), "seal_before": before, "seal": state.checksum()}
 
 
 def model_columns(learner: ActiveLearner) -> Columns:

@@ -225,13 +225,13 @@ def close_due(batch: RecordBatch, names: dict[int, str], failures: Mapping[bytes
             _keep_others(batch, question, end.people)
 
 
-def _keep_others(batch: RecordBatch, question: OpenQuestion, taught: list[int]) -> None:
-    """Record in the `batch` the answers to a closed `question` of people who are not among those `taught`.
+def _keep_others(batch: RecordBatch, question: OpenQuestion, learned: list[int]) -> None:
+    """Record in the `batch` the answers to a closed `question` of people who are not among those `learned`.
 
     One who has answered again in the same batch, when the answers were enough, has a correction already.
     """
     for person, response in question.responses.items():
-        if response.status != "submitted" or person in taught:
+        if response.status != "submitted" or person in learned:
             continue
         given = batch.last_response(question.number, person)
         if given is not None and given.entry.kind != "correction":

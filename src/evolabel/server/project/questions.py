@@ -63,7 +63,7 @@ class OpenQuestion:
 
 
 class Closing(NamedTuple):
-    """Why a question is closed, and the answers it teaches, one row per person."""
+    """Why a question is closed, and the answers that are learned then, one row per person."""
 
     cause: str
     rows: list[Answers]
@@ -163,6 +163,6 @@ def _disputed(question: OpenQuestion, answered: Collection[Response]) -> set[str
 
 
 def _closed(cause: str, answered: list[Response], disputed: set[str]) -> Closing:
-    """Return the closing by `cause` that teaches all of `answered` but labels in dispute."""
+    """Return the closing by `cause` after which all of `answered` are learned but labels in dispute."""
     rows = [{name: None if name in disputed else y for name, y in r.answers.items()} for r in answered]
     return Closing(cause, rows, [r.person for r in answered])

@@ -132,7 +132,7 @@ class Amendments:
         return [{**row, "y": self._without_labels(row["y"])} for row in state.history]
 
     def _closing(self, payload: Facts) -> Facts:
-        """Return the rows and annotators that teach when a question is closed by `payload`."""
+        """Return the rows and annotators that are learned when a question is closed by `payload`."""
         given = dict(zip(payload["annotators"], payload["rows"], strict=True))
         for name, answers in self.corrections.get(payload["number"], {}).items():
             given[name] = {**given.get(name, {}), **answers}

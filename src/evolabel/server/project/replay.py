@@ -90,7 +90,7 @@ def apply_record(state: ProjectState | None, record: Record) -> tuple[ProjectSta
     try:
         if state is None:
             state = ProjectState.created(entry.payload)
-            return state, {"seal": state.seal()}
+            return state, {"seal": state.checksum()}
         payload = record.applied_payload()
         if entry.kind in _ACTS:
             payload = _present_act(state, record, payload)
@@ -136,7 +136,7 @@ def take_snapshot(state: ProjectState, head: Head, at: int, reason: str) -> Snap
     """Return the snapshot of `state` at `head`, taken at time `at` for this `reason`."""
     data = state.learner.to_bytes()
     return Snapshot(
-        head.seq, head.chain, state.seal(), canonical(versions()), canonical(state.facts()), data, at, reason
+        head.seq, head.chain, state.checksum(), canonical(versions()), canonical(state.facts()), data, at, reason
     )
 
 
@@ -172,7 +172,7 @@ def load_state(snapshot: Snapshot) -> ProjectState:
     """Return the state in `snapshot`; ReplayError, which names the version that wrote it, if it cannot be read."""
     try:
         state = ProjectState.restored(parsed(snapshot.state), ActiveLearner.from_bytes(snapshot.data))
-        if digest(stored_checksum(snapshot.data) + snapshot.state).hex() != snapshot.seal:
+        if digest(stored_checksum(snapshot.data) + snapshot.state).hex() != snapshot.checksum:
             raise ReplayError("it is damaged")
     except (EvolabelError, ValueError, KeyError, TypeError) as error:
         writer = parsed(snapshot.versions).get("evolabel", "of an unknown version")

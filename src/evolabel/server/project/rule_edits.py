@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from evolabel.errors import DataError, EvolabelError
 from evolabel.server.log.records import Record, find_kinds
-from evolabel.server.log.snapshots import read_snapshot, snapshot_seals
+from evolabel.server.log.snapshots import read_snapshot, snapshot_checksums
 from evolabel.server.people.people import names_of
 from evolabel.server.project.batch import Origin, RecordBatch
 from evolabel.server.project.learner_changes import (
@@ -171,7 +171,7 @@ class UndoBeside(StateBeside):
         starts = [record.entry.payload for record in find_kinds(connection, project_id, ("epoch.started",))]
         self._absent = {seq for payload in starts for seq in payload.get("left_out", ())}
         """Acts that a start has left out, so that the live model is without them as well."""
-        for seq in reversed([seq for seq in snapshot_seals(connection, project_id) if seq < plan.first]):
+        for seq in reversed([seq for seq in snapshot_checksums(connection, project_id) if seq < plan.first]):
             snapshot = read_snapshot(connection, project_id, seq)
             if (state := find_state(snapshot)) is not None:
                 self.state, self.seq, self.chain = state, seq, snapshot.chain
@@ -196,7 +196,7 @@ def undo_cost(worker: Worker, seq: int) -> Facts:
     """Return how act `seq` of the project of `worker` would be undone: the way, records to replay, and seconds."""
     with worker.reading() as connection:
         acts = find_kinds(connection, worker.project.id, UNDO_KINDS)
-        return _cost(plan_undo(acts, seq), list(snapshot_seals(connection, worker.project.id)), worker.head.seq)
+        return _cost(plan_undo(acts, seq), list(snapshot_checksums(connection, worker.project.id)), worker.head.seq)
 
 
 def acts_since(worker: Worker, since: int) -> list[Facts]:
@@ -206,7 +206,7 @@ def acts_since(worker: Worker, since: int) -> list[Facts]:
     """
     with worker.reading() as connection:
         acts = find_kinds(connection, worker.project.id, UNDO_KINDS)
-        seals, names = list(snapshot_seals(connection, worker.project.id)), names_of(connection)
+        checksums, names = list(snapshot_checksums(connection, worker.project.id)), names_of(connection)
     shown = []
     for record in reversed(acts):
         if record.entry.at < since:
@@ -215,7 +215,7 @@ def acts_since(worker: Worker, since: int) -> list[Facts]:
             continue
         cost: Facts | None = None
         with suppress(ConflictError, UnknownError):
-            cost = _cost(plan_undo(acts, record.seq), seals, worker.head.seq)
+            cost = _cost(plan_undo(acts, record.seq), checksums, worker.head.seq)
         shown.append({**shown_act(record), "person": names.get(record.entry.actor_id or 0), "undo": cost})
     return shown
 

@@ -100,7 +100,7 @@ class Service:
         self._beginners: list[threading.Thread] = []
         self.changing: set[str] = set()
         """Projects whose models are changed in threads."""
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._pinger = threading.Thread(target=self._keep_writing, name="ping", daemon=True)
 
@@ -192,7 +192,7 @@ class Service:
     def _begin_all(self) -> None:
         """Begin the workers of all projects that have none or a refused one, in a few threads."""
         term, waiting = self.writer.term, SimpleQueue[Worker]()
-        with self._turn:
+        with self._lock:
             with reading(self.reader) as connection:
                 projects = list_projects(connection)
             for project in projects:
@@ -235,7 +235,7 @@ class Service:
 
     def _follow_all(self) -> None:
         """Follow every project that the other process has, so that it can be read here."""
-        with self._turn, reading(self.reader) as connection:
+        with self._lock, reading(self.reader) as connection:
             found = dict(self._followers)
             for project in list_projects(connection):
                 if project.slug not in found and not self._stopped.is_set():
@@ -288,8 +288,8 @@ class Service:
         }
         state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written
         at = now_us()
-        entry = NewRecord("project.created", payload, {"seal": state.seal()}, at, actor_id)
-        with self._turn:
+        entry = NewRecord("project.created", payload, {"seal": state.checksum()}, at, actor_id)
+        with self._lock:
             with self.writer.transaction() as connection:
                 if find_project(connection, slug) is not None:
                     raise StateError(f"there is a project {slug!r} already; choose another name")
@@ -309,7 +309,7 @@ class Service:
         audit table have the cause.
         """
         slug = worker.project.slug
-        with self._turn:
+        with self._lock:
             if slug in self.changing:
                 raise ConflictError("rebuilding-already", "the model is being made anew; wait until that has ended")
             self.changing.add(slug)

@@ -110,7 +110,7 @@ class ProjectState:
         state.history = facts["history"]
         return state
 
-    def seal(self) -> str:
+    def checksum(self) -> str:
         """Return a checksum of the learner and of all else: two states with the same one go on in the same way."""
         return digest(self.learner.checksum() + canonical(self.facts())).hex()
 
@@ -262,11 +262,11 @@ class ProjectState:
     def _close(self, payload: Facts, at: int) -> Facts:
         rows, question = payload["rows"], self.open.pop(payload["number"])
         query = self.learner.pending[question.pending]
-        taught = [row for row in rows if any(y is not None for y in row.values())]
-        names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in taught]
-        y = [labels_row(self.labels, row) for row in taught]
+        learned = [row for row in rows if any(y is not None for y in row.values())]
+        names = [name for name, row in zip(payload["annotators"], rows, strict=True) if row in learned]
+        y = [labels_row(self.labels, row) for row in learned]
         self.learner.update(query, y or None, names or None)
-        return {"taught": len(taught), **judged_answers(question.predicted, taught)}
+        return {"taught": len(learned), **judged_answers(question.predicted, learned)}
 
     def _late_labels(self, payload: Facts, at: int) -> Facts:
         y, question = payload["y"], self.open.pop(payload["number"], None)
@@ -293,12 +293,12 @@ class ProjectState:
         return {}
 
     def _epoch(self, payload: Facts, at: int) -> Facts:
-        return {"seal": self.seal()}
+        return {"seal": self.checksum()}
 
     def _undone(self, payload: Facts) -> Facts:
-        before = self.seal()
+        before = self.checksum()
         self.learner, outcome = undo_on(self.learner, payload)
-        return {**outcome, "seal_before": before, "seal": self.seal()}
+        return {**outcome, "seal_before": before, "seal": self.checksum()}
 
     def _label_added(self, payload: Facts, at: int) -> Facts:
         label = Label(**payload)

@@ -1,7 +1,7 @@
 """Counts over the tables of a project: samples, responses that count, and the agreement between people.
 
 All counts of what people have answered are counts of the last response of each person to each question, unless it was
-taken back. `answers` are questions to which a person has said yes or no for at least one label, whether it was taught
+taken back. `answers` are questions to which a person has said yes or no for at least one label, whether it was learned
 or is a correction; `labels` are the labels with a yes or a no; `refused` are the questions that could not be decided.
 """
 
@@ -218,8 +218,8 @@ def summed_labels(connection: Connection, project_id: int, since: int, until: in
     return [dict(row._asdict()) for row in connection.execute(query)]
 
 
-def taught_since(connection: Connection, project_id: int, since: int) -> dict[str, tuple[int, int]]:
-    """Return by label how many answers were taught in project `project_id`, and how many the model had right.
+def learned_since(connection: Connection, project_id: int, since: int) -> dict[str, tuple[int, int]]:
+    """Return by label how many answers were learned in project `project_id`, and how many the model had right.
 
     They are read through `connection`, from the hour of the time `since` on.
     """

@@ -259,7 +259,7 @@ class Worker:
         return results
 
     def _read_names(self) -> None:
-        """Read the names of people, which answers are taught with."""
+        """Read the names of people, with which answers are learned."""
         with reading(self._reader) as connection:
             self._names = names_of(connection)
 
