@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from inspect import signature
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from evolabel._utils.lazy import deferred
 from evolabel._utils.validation import check_function, check_number
 from evolabel.classifier.inner import ClassifierInner
 from evolabel.classifier.samples import (
+    are_usable_rows,
     as_array,
     as_one_row,
     checked_labels,
@@ -44,7 +45,7 @@ from evolabel.classifier.targets import (
 )
 from evolabel.core.events import Event
 from evolabel.core.options import Options
-from evolabel.core.rows import FOLLOWS_NOTHING, NO_WEIGHTS, NOT_GIVEN, Batch
+from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch
 from evolabel.errors import DataError, DataTypeError, StageError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import label_drifts
@@ -370,13 +371,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         """
         if on_event is not None:
             return self._learn_and_report(on_event, lambda: self.partial_fit(X, y, classes, sample_weight, confidence))
-        if classes is None and sample_weight is None and confidence is None:
-            state = self._state
-            with state.lock:
-                if self._is_quick(X, y):
-                    state.model.learn_rows(Batch(X, checked_labels(y)))
-                    state.note_silent_labels(self.threshold)
-                    return self
+        if classes is None and sample_weight is None and confidence is None and self._learn_arrays(X, y) is not None:
+            return self
         return self._partial_fit(X, y, classes, sample_weight, confidence)
 
     @uninterrupted
@@ -414,15 +410,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         """
         if on_event is not None:
             return self._learn_and_report(on_event, lambda: self.test_then_train(X, y, sample_weight, confidence))
-        if sample_weight is None and confidence is None:
-            state = self._state
-            with state.lock:
-                if self._is_quick(X, y):
-                    outputs = np.zeros(y.shape)
-                    state.model.learn_rows(Batch(X, checked_labels(y), NO_WEIGHTS, NOT_GIVEN, outputs))
-                    state.note_silent_labels(self.threshold)
-                    return outputs
-        return self._test_then_train(X, y, sample_weight, confidence)
+        outputs = self._learn_arrays(X, y) if sample_weight is None and confidence is None else None
+        return outputs if outputs is not None else self._test_then_train(X, y, sample_weight, confidence)
 
     @uninterrupted
     def _test_then_train(self, X: object, y: object, *weights: object) -> FloatArray:
@@ -878,15 +867,22 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         self._state.targets = targets
         return batch
 
-    def _is_quick(self, X: Any, y: Any) -> bool:
-        """Whether the rows can be learned in steps that each leave a whole model, without holding Ctrl-C back.
+    def _learn_arrays(self, X: Any, y: Any) -> FloatArray | None:
+        """Return the outputs from before each row, and learn the rows.
 
-        DataError if `X` has a value that cannot be used.
+        None is returned, and nothing is done, where they are no such arrays, or where there is more to do.
         """
-        if not self._is_plain(X, y):
-            return False
-        model = self._state.model
-        return model.is_plain and model.warm_up is None and len(X) <= CHUNK and rows_without_features(X) is None
+        state = self._state
+        with state.lock:
+            if not self._is_plain(X, y):
+                return None
+            model = state.model
+            if model.warm_up or model.own_stages or len(X) > CHUNK or not are_usable_rows(X, y):
+                return None
+            outputs = np.empty(y.shape)
+            model.learn_rows(Batch(X, y, outputs=outputs))
+            state.note_silent_labels(self.threshold)
+            return outputs
 
     def _is_plain(self, X: Any, y: Any) -> bool:
         """Whether these are arrays as the loops need them, with the known labels; only values are left to check."""
@@ -909,9 +905,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
 
     def _probabilities(self, found: Answered) -> FloatArray:
         """The probabilities of what was `found`; rows without any feature get the base rates."""
-        model = self._state.fitted_model()
-        calibrator = model.calibrator()
-        P = calibrator.probabilities(found.outputs)
+        model = self._state.model
+        P = model.calibrator().probabilities(found.outputs)
         if found.empty is not None:
             P[found.empty] = base_probabilities(model)
         if len(found.near):
@@ -921,20 +916,19 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
     def _answered(self, X: object, follows: int | None) -> Answered:
         """The outputs for `X`; rows without any feature get the base rates."""
         model = self._state.fitted_model()
-        ages = FOLLOWS_NOTHING if follows is None else self._state.ages(follows)
-        rows = X if self._has_plain_shape(X) else read_encoded(self, X, reset=False).rows
+        ages = None if follows is None else self._state.ages(follows)
+        is_plain = "_columns" not in self.__dict__ and is_checked_shape(X, self.n_features_in_)
+        rows: Any = X if is_plain else read_encoded(self, X, reset=False).rows
         empty = rows_without_features(rows)
         if empty is None:
-            return _followed(model, rows, Answered(_outputs(model, rows), None), ages[: len(rows)])
-        note_empty(empty, "the output is the base rates of the labels")
-        outputs = np.tile(model.base_rates(), (len(rows), 1))
-        if not empty.all():
-            outputs[~empty] = _outputs(model, rows, ~empty)
-        return _followed(model, rows, Answered(outputs, empty), ages[: len(rows)])
-
-    def _has_plain_shape(self, X: object) -> TypeGuard[FloatArray]:
-        """Whether `X` is an array as the loops need it, for a model whose features have no names."""
-        return "_columns" not in self.__dict__ and is_checked_shape(X, self.n_features_in_)
+            outputs = _outputs(model, rows)
+        else:
+            note_empty(empty, "the output is the base rates of the labels")
+            outputs = np.tile(model.base_rates(), (len(rows), 1))
+            if not empty.all():
+                outputs[~empty] = _outputs(model, rows, ~empty)
+        found = Answered(outputs, empty)
+        return found if ages is None else _followed(model, rows, found, ages[: len(rows)])
 
     def _n_events(self) -> int:
         """Events that were logged so far; 0 while there are no rules."""

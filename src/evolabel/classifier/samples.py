@@ -17,7 +17,7 @@ from evolabel._utils.text import counted
 from evolabel._utils.validation import beyond_float64
 from evolabel.classifier.named_columns import first_coding, holds_texts, one_plain_row, read_by_name
 from evolabel.engine.compile import direct
-from evolabel.engine.values import MAX_VALUE, first_bad_label, first_bad_sample
+from evolabel.engine.values import MAX_VALUE, are_usable, first_bad_label, first_bad_sample
 from evolabel.errors import DataError, DataTypeError
 from evolabel.streams.tabular.column_coding import ColumnCoding, Encoded
 from evolabel.streams.tabular.frames import flag_columns
@@ -34,6 +34,7 @@ LABEL = "a label is 0, 1, or NaN (not annotated)"
 
 # Rows and labels are always float64, 2-D and C-contiguous here.
 _first_bad_sample, _first_bad_label = direct(first_bad_sample), direct(first_bad_label)
+are_usable_rows = direct(are_usable)
 
 
 def is_checked_shape(X: object, width: int) -> TypeGuard[FloatArray]:

@@ -183,7 +183,7 @@ class ClassifierState:
 
     def note_silent_labels(self, threshold: float, due: int | None = None) -> None:
         """Warn of labels that are never predicted with this `threshold`, if `due` rows have come, or those due next."""
-        model = self.fitted_model()
+        model = self.model
         if model.n_seen >= (self.silent.due if due is None else due) and model.warm_up is None:
             self.silent.look(model, self.targets.names, self.decider(threshold))
 

@@ -174,6 +174,8 @@ def direct(function: F) -> F:
 
     Only for callers that always pass the same types: they are looked up by the first call.
     """
+    if _config.DISABLE_JIT:
+        return function
     compiled: Any = function
     entry: Any = None
 
@@ -190,6 +192,8 @@ def direct(function: F) -> F:
 
 def direct_by_profile(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `direct` of a kernel `function` whose second and third argument may be None: one entry for each case."""
+    if _config.DISABLE_JIT:
+        return function
     compiled: Any = function
     entries: dict[tuple[bool, bool], Any] = {}
 
@@ -206,6 +210,5 @@ def direct_by_profile(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _entry(compiled: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return the machine code of a kernel for the types of `arguments`; None where compilation is switched off."""
-    overloads = getattr(compiled, "overloads", None)
-    return overloads and overloads[tuple(map(_typeof, arguments))].entry_point
+    """Return the machine code of the kernel `compiled` for the types of `arguments`."""
+    return compiled.overloads[tuple(map(_typeof, arguments))].entry_point

@@ -52,6 +52,12 @@ def count_answers(Y: FloatArray, weights: FloatArray, a: FloatArray) -> None:
                     a[k] += 1.0
 
 
+@kernel
+def are_usable(X: FloatArray, Y: FloatArray) -> bool:
+    """Return whether no row of X and no label of Y is bad, as `first_bad_sample` and `first_bad_label` find them."""
+    return first_bad_sample(X)[0] < 0 and first_bad_label(Y)[0] < 0
+
+
 @inner
 def observed_features(z: FloatArray) -> int:
     """Return how many features of the row z are not NaN."""
@@ -90,6 +96,13 @@ def widen_ranges(X: FloatArray, ranges: FloatArray) -> None:
                         ranges[side, 2, j] = value
                     value = third
                 ranges[side, 0, j] = max(ranges[side, 0, j], value)
+
+
+@kernel
+def count_seen(X: FloatArray, Y: FloatArray, weights: FloatArray, a: FloatArray, ranges: FloatArray) -> None:
+    """Add the answers of Y to a, as `count_answers` does, and the raw rows X to `ranges`."""
+    count_answers(Y, weights, a)
+    widen_ranges(X, ranges)
 
 
 @kernel

@@ -33,14 +33,13 @@ Arguments of the compiled loops, beside those of `stages.rules.loops.answer`:
 | Z, fast, V |    | scratch: scaled rows, (n, p), outputs of the fast member, (n, K), and V of `answer_rows` |
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 
-from evolabel._utils.interrupts import held
 from evolabel._utils.rollback import arrays_behind
 from evolabel.core.events import EventLog
 from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_rows
@@ -67,7 +66,15 @@ from evolabel.stages.rules.arrays import CHANGED, DONE, NOVEL, RULES, SEEN, Stat
 from evolabel.stages.rules.loops.answer import answer_rows
 from evolabel.stages.rules.loops.antecedents import is_novel, nearest, reason_after, rule_memberships, update_winner
 from evolabel.stages.rules.loops.consequents import confidence_of_row, fill_products, learn_consequents, project
-from evolabel.stages.rules.weights import MANY_ROWS, NO_MOMENTS, NO_VARIANCES, Moments, VarianceTerms, weights_of_all
+from evolabel.stages.rules.weights import (
+    MANY_ROWS,
+    NO_MOMENTS,
+    NO_VARIANCES,
+    NO_WEIGHTS,
+    Moments,
+    VarianceTerms,
+    weights_of_all,
+)
 from evolabel.stages.scaling.loops import Knots, scale_rows
 from evolabel.stages.sensors.loops import correct_rows
 from evolabel.stages.threshold_rules.arrays import Thresholds
@@ -75,9 +82,6 @@ from evolabel.stages.threshold_rules.loops.answer import refine_rows
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.stage import WrittenRules
 from evolabel.typing import FloatArray, IntArray
-
-FillFew = Callable[[Any, FloatArray, FloatArray, Moments, FewAnswers], FloatArray]
-"""Fills answers to few rows by one call of a compiled loop, as `fill_few` does."""
 
 FURTHER: tuple[str, ...] = (
     # A further built-in stage, a class derived from `core.stage.OwnStage`: "evolabel.stages.FOLDER.stage:CLASS",
@@ -313,17 +317,15 @@ def _answering(model: Model, rows: Rows) -> list[LearningStage]:
 def answer_few_rows(
     model: Model,
     X: FloatArray,
-    W: FloatArray,
-    moments: Moments | None,
-    fill: FillFew,
-    *,
+    W: FloatArray = NO_WEIGHTS,
+    moments: Moments | None = None,
     follows: IntArray = FOLLOWS_NOTHING,
 ) -> FewAnswers:
     """Return what `model` answers to few raw rows `X`, after its warm-up, by one call of a compiled loop.
 
     The bits of the outputs are those of `answer_stages`, if `W` is empty or holds the weights of the model. `moments`
-    are those of the quadratic forms t; None: no quadratic forms. `fill` makes the call, as `fill_few` does. `follows`
-    is that of `Rows`.
+    are those of the quadratic forms t, by which questions are scored; None: no quadratic forms. `follows` is that of
+    `Rows`.
     """
     rules, n = model.trained(), len(X)
     check_rows(X, rules.n_features)
@@ -333,19 +335,14 @@ def answer_few_rows(
     else:
         terms = VarianceTerms(np.zeros((n, C)), np.zeros((n, C)), np.zeros((n, C)))
     found = FewAnswers(np.empty((n, rules.n_labels)), np.empty((n, C)), np.empty((n, C)), terms)
-    read = fill(model, X, W, moments, found)
-    if len(follows):
-        after = _refined(model, X, read, found.outputs.copy(), follows)
-        plain = _refined(model, X, read, found.outputs) if _are_refined(model) else found.outputs
+    read = model.fill_few(X, W, moments, found)
+    after = _refined(model, X, read, found.outputs.copy(), follows) if len(follows) else None
+    plain = found.outputs
+    if model.first_tree or model.forest or model.own_stages or _has_written(model):  # `fill_few` leaves them out
+        plain = _refined(model, X, read, plain)
+    if after is not None:
         return found._replace(outputs=after, plain=plain)
-    if _are_refined(model):
-        return found._replace(outputs=_refined(model, X, read, found.outputs))
-    return found
-
-
-def _are_refined(model: Model) -> bool:
-    """Return whether stages of `model` that `fill_few` leaves out change outputs of rows that follow nothing."""
-    return bool(model.first_tree or model.forest or model.own_stages or _has_written(model))
+    return found if plain is found.outputs else found._replace(outputs=plain)
 
 
 def _refined(
@@ -459,80 +456,62 @@ def _shield(model: Model, stage: Stage, learning: bool, beside: Model | None) ->
         model.running = running
 
 
-def learn_stages(model: Model, batch: Batch) -> None:
+def learn_stages(model: Model, batch: Batch, followed: FloatArray) -> None:
     """Learn the raw rows of `batch` by the stages of `model` up to the refiners.
 
-    Its outputs, which must be given, receive those from before each row is learned: those that follow the last answers
-    where there is a memory of them. `plain`, which must be given then, receives those without it, and `read`, which
-    must be given, the rows with sensors corrected. All stages learn the rows up to the next turn of maintenance of one
-    of them, so that what a turn finds does not depend on how a stream is cut into batches. Ctrl-C waits until all have
-    learned them.
+    Its outputs, which must be given, receive the plain ones from before each row is learned, `followed`, of the same
+    shape, those that follow the last answers where there is a memory of them, and `read`, which must be given, the rows
+    with sensors corrected. All stages learn the rows up to the next turn of maintenance of one of them, so that what a
+    turn finds does not depend on how a stream is cut into batches. What trees have kept of rows is corrected where a
+    sensor has moved. The caller holds Ctrl-C back.
     """
+    rules, drift, stages = model.trained(), model.drift, refiners(model)
+    moved = drift.sensors.moved
     assert model.scaler is not None
-    stages = refiners(model)
-    if not stages:
-        model.trained().learn_raw(batch, model.scaler)
-        return
-    done, n = 0, len(batch.X)
-    while done < n:
-        end = n if n - done == 1 else min(done + min(stage.rows_at_once for stage in stages), n)
-        part = batch if end - done == n else batch.rows(slice(done, end))
-        with held():
-            before = model.drift.n_rows or 0
-            model.sensors.moved.clear()
-            model.drift.excused.clear()
-            model.trained().learn_raw(plain_rows(model, part), model.scaler)
-            _refine(model, stages, part, before)
-        done = end
+    start, n = 0, len(batch.X)
+    while start < n:
+        end = n if n - start == 1 else min([n, *(start + stage.rows_at_once for stage in stages)])
+        before = (drift.n_rows or 0) - start  # rows of the stream before `batch`
+        moved.clear()
+        drift.excused.clear()
+        rules.learn_raw(batch if end - start == n else batch.rows(slice(start, end)), model.scaler)
+        for sensor in moved:
+            piece = slice(start, sensor.row - before)
+            _learn_piece(model, stages, batch.rows(piece), followed[piece], behind=end - piece.stop)
+            if model.trees is not None:
+                model.trees.correct_sensor(sensor, drift.excused)
+            if model.forest is not None:
+                model.forest.fit_anew()
+            start = piece.stop
+        piece = slice(start, end)
+        _learn_piece(model, stages, *((batch, followed) if end - start == n else (batch.rows(piece), followed[piece])))
+        start = end
     drop_first_tree(model)
 
 
-def plain_rows(model: Model, batch: Batch) -> Batch:
-    """Return `batch` with the outputs that `model` learns from, those that are plain, as its only ones."""
-    if model.memory is None:
-        return batch
-    X, Y, weights, confidences, _, decisions, raw, read, P, coverages, limits, plain = batch
-    return Batch(X, Y, weights, confidences, plain, decisions, raw, read, P, coverages, limits)
-
-
-def _refine(model: Model, stages: list[LearningStage], batch: Batch, before: int) -> None:
-    """Learn the rows of `batch`, as they were read, by the refiners `stages` of `model`.
-
-    `before`: rows of the stream before `batch`. What trees have kept of rows is corrected where a sensor has moved.
-    """
-    start = 0
-    for sensor in model.sensors.moved:
-        end = sensor.row - before
-        _learn_piece(model, stages, batch.rows(slice(start, end)), behind=len(batch.X) - end)
-        if model.trees is not None:
-            model.trees.correct_sensor(sensor, model.drift.excused)
-        if model.forest is not None:
-            model.forest.fit_anew()
-        start = end
-    _learn_piece(model, stages, batch.rows(slice(start, None)) if start else batch)
-
-
-def _learn_piece(model: Model, stages: list[LearningStage], batch: Batch, behind: int = 0) -> None:
+def _learn_piece(
+    model: Model, stages: list[LearningStage], batch: Batch, followed: FloatArray, behind: int = 0
+) -> None:
     """Learn the rows of `batch`, if there are any, by the refiners `stages` of `model`.
 
-    `behind`: rows that the stages in front of them have learned already, and that come after these.
-    Threshold rules and own stages do not learn labels that written rules answer. Drifts that a stage has found are
-    followed.
+    `followed` receives outputs that follow the last answers. `behind`: rows that the stages in front of them have
+    learned already, and that come after these. Threshold rules and own stages do not learn labels that written rules
+    answer. Drifts that a stage has found are followed.
     """
     if not len(batch.X):
         return
-    drift, log, outputs = model.drift, model.trained(), batch.outputs if model.memory is None else batch.plain
-    rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=outputs)
-    n_rows, users_stages = drift.n_rows, model.users_stages
+    drift, log, users_stages = model.drift, model.trained(), model.users_stages
+    rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs)
     rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
-    rows.n_rows, rows.is_unsettled = None if n_rows is None else n_rows - behind, drift.is_unsettled
+    n_rows, rows.is_unsettled = drift.n_rows, drift.is_unsettled
+    rows.n_rows = None if n_rows is None else n_rows - behind
     rows.drifts_held = drift.drifts_held
     rows.fits = log.n_features, log.n_labels  # the rules have checked and learned the rows
     if _has_written(model):
         rows.Y, rows.fits = model.written.unanswered(rows), None
     for stage in stages:
         if stage is model.memory:
-            rows.followed = batch.outputs
+            rows.followed = followed
         if stage is model.memory or stage is model.written:
             rows.Y = batch.Y
         n_events = log.n_events

@@ -101,6 +101,9 @@ class Model(EditedModel, Protocol):
         Each row comes `follows` rows after the last learned one, where this is given.
         """
 
+    def fill_few(self, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
+        """Fill `found` by one call of a compiled loop, as `pipeline.fill_few` does."""
+
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (K,)."""
 

@@ -26,19 +26,19 @@ class Following:
         self.calibration = copy.deepcopy(calibration)
         self.decisions = copy.deepcopy(decisions)
 
-    def learn(self, batch: Batch) -> None:
-        """Learn `batch`, which has outputs from before each row was learned, and `plain` ones.
+    def learn(self, batch: Batch, followed: FloatArray) -> None:
+        """Learn `batch`, which has the plain outputs from before each row was learned; `followed` are the others.
 
         Its probabilities, which must be given where decisions are learned, and set limits have those of the plain
         outputs, and receive those of outputs that differ; so do its decisions, if given, of rows in which one differs.
         """
-        self.calibration.learn(batch)
+        self.calibration.learn(batch, followed)
         if self.decisions is None:
             return
-        own = batch._replace(decisions=np.empty(batch.decisions.shape))
+        own = batch._replace(outputs=followed, decisions=np.empty(batch.decisions.shape))
         self.decisions.update(own)
         if len(own.decisions):
-            rows = self.replaced(batch.outputs, batch.plain).any(axis=1)
+            rows = self.replaced(followed, batch.outputs).any(axis=1)
             batch.decisions[rows] = own.decisions[rows]
 
     def replaced(self, outputs: FloatArray, plain: FloatArray) -> BoolArray:

@@ -15,14 +15,14 @@ from numpy.linalg import LinAlgError
 
 from evolabel._utils.interrupts import deliver, held
 from evolabel.core.options import Options
-from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch, Rows, misfit
+from evolabel.core.rows import NOT_GIVEN, Batch, Rows, misfit
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.engine.compile import direct
-from evolabel.engine.values import count_answers, first_bad_sample, widen_ranges
+from evolabel.engine.values import count_seen, first_bad_sample
 from evolabel.errors import DataError, StageError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
-from evolabel.model.protocols import FewAnswers, Model
+from evolabel.model.protocols import Model
 from evolabel.model.readers import Following
 from evolabel.model.seen_ranges import SEEN_ARRAYS, SeenArrays
 from evolabel.model.start import batch_phase
@@ -37,23 +37,21 @@ from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.first_tree.stage import FirstTree
 from evolabel.stages.last_answers.stage import LastAnswers
 from evolabel.stages.own.stage import CheckedStage
-from evolabel.stages.rules.arrays import SEEN, Settings
+from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.kind import RuleKind
 from evolabel.stages.rules.rule_state import derive_inverses, is_sound, is_well_posed, label_shares
 from evolabel.stages.rules.stage import RuleBase
-from evolabel.stages.rules.weights import MANY_ROWS, NO_WEIGHTS, Moments
+from evolabel.stages.rules.weights import MANY_ROWS
 from evolabel.stages.scaling.stage import Scaler
 from evolabel.stages.sensors.stage import Sensors
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.edits.journal import ENTRIES_KEPT, EditEntry
 from evolabel.stages.written_rules.stage import WrittenRules
-from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
+from evolabel.typing import Arrays, BoolArray, FloatArray
 
 CHUNK = 4096  # rows scaled at a time, so that a million rows need no second copy
 
-_count_answers = direct(count_answers)
-_first_bad_sample = direct(first_bad_sample)
-_widen_ranges = direct(widen_ranges)
+_count_seen, _first_bad_sample = direct(count_seen), direct(first_bad_sample)
 
 
 class StreamModel(SeenArrays):
@@ -79,7 +77,8 @@ class StreamModel(SeenArrays):
     """
 
     rule_kind: ClassVar[RuleKind] = RuleKind()
-    _fill_few = staticmethod(pipeline.fill_few)
+    fill_few = pipeline.fill_few
+    answer_few = pipeline.answer_few_rows
 
     def __init__(
         self,
@@ -112,7 +111,6 @@ class StreamModel(SeenArrays):
         self.calibration = Calibration(n_labels, exclusive=exclusive)
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
-        self.is_plain = self.decisions is None and not self.own_stages  # learning a row changes the rules only
         self.feedback = feedback
         vars(self).update(SEEN_ARRAYS.new(stream_sizes(n_features, n_labels)))
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
@@ -206,20 +204,6 @@ class StreamModel(SeenArrays):
         """Answer `rows` by all stages that make outputs, and return them; only once the batch phase has run."""
         return pipeline.answer_stages(self, rows)
 
-    def answer_few(
-        self,
-        X: FloatArray,
-        W: FloatArray = NO_WEIGHTS,
-        moments: Moments | None = None,
-        follows: IntArray = FOLLOWS_NOTHING,
-    ) -> FewAnswers:
-        """Return the answers to few raw rows `X`, after the warm-up, by `pipeline.answer_few_rows`.
-
-        With `moments`, which are those of the quadratic forms t, they have what questions are scored by. With `follows`
-        they follow the last answers.
-        """
-        return pipeline.answer_few_rows(self, X, W, moments, self._fill_few, follows=follows)
-
     def calibrator(self) -> Calibration:
         """Return the calibration of the outputs: this model's, or during the warm-up that of the first rows."""
         answering = self.answering()
@@ -275,59 +259,46 @@ class StreamModel(SeenArrays):
             self.learn_rows(batch)
 
     def learn_rows(self, batch: Batch) -> None:
-        """Learn at most `CHUNK` rows, `batch`, after the warm-up, and count them.
-
-        Where `is_plain`, the model is consistent after Ctrl-C at any point; else the caller delays Ctrl-C.
-        """
-        rules, n_answers = self.trained(), self.n_answers.copy()
-        if len(n_answers) != batch.Y.shape[1]:
-            raise misfit({"Y": batch.Y}, f"answers to {len(n_answers)} labels")
-        assert self.scaler is not None
-        _count_answers(batch.Y, batch.weights, n_answers)
-        batch = self._with_room(batch)
-        counters = rules.arrays.counters
-        before = counters[SEEN]
-        try:
-            pipeline.learn_stages(self, batch)
-            with held():
-                self._learn_answers(batch)
-                self.n_answers = n_answers
-        except BaseException as error:
-            with held():
-                if self.n_answers is not n_answers:
-                    self._count_first(int(counters[SEEN] - before), batch)
-            if isinstance(error, LinAlgError):
-                advice = "call fit again with scaled features or a larger ridge"
-                raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
-            raise
-        _widen_ranges(batch.X, self.ranges)
-
-    def _with_room(self, batch: Batch) -> Batch:
-        """Return `batch` with all arrays for corrected rows, outputs and probabilities that learning needs."""
-        X, Y, weights, confidences, outputs, decisions, raw, _, P, coverages, limits, plain = batch
-        if not len(outputs):
-            outputs = np.empty(Y.shape)
+        """Learn at most `CHUNK` rows, `batch`, after the warm-up, and count them; Ctrl-C waits until this is done."""
+        rules, X, Y = self.trained(), batch.X, batch.Y
+        if len(self.n_answers) != Y.shape[1]:
+            raise misfit({"Y": Y}, f"answers to {len(self.n_answers)} labels")
+        followed, plain, P = batch.outputs, batch.plain, batch.probabilities
+        if not len(followed):
+            followed = np.empty(Y.shape)
+        if self.memory is None:
+            plain = followed
+        elif not len(plain):
+            plain = np.empty(Y.shape)
         if self.decisions is not None and not len(P):
             P = np.empty(Y.shape)
-        if self.memory is not None and not len(plain):
-            plain = np.empty(Y.shape)
-        read = np.empty(X.shape)
-        return Batch(X, Y, weights, confidences, outputs, decisions, raw, read, P, coverages, limits, plain)
+        _, _, weights, confidences, _, decisions, raw, _, _, coverages, limits, _ = batch
+        learned = Batch(X, Y, weights, confidences, plain, decisions, raw, np.empty(X.shape), P, coverages, limits)
+        before = rules.n_seen
+        with held():
+            try:
+                pipeline.learn_stages(self, learned, followed)
+            except BaseException as error:
+                done = slice(0, rules.n_seen - before)
+                self._learn_answers(learned.rows(done), followed[done])
+                if isinstance(error, LinAlgError):
+                    advice = "call fit again with scaled features or a larger ridge"
+                    raise StateError(f"the statistics of a rule cannot be inverted any more; {advice}") from None
+                raise
+            self._learn_answers(learned, followed)
 
-    def _learn_answers(self, batch: Batch) -> None:
-        """Learn calibration and decisions from the outputs of `batch`, which were made before each row was learned."""
-        plain = pipeline.plain_rows(self, batch)
-        self.calibration.learn(plain)
+    def _learn_answers(self, batch: Batch, followed: FloatArray) -> None:
+        """Learn calibration and decisions from the plain outputs of `batch`, made before each row, and count its rows.
+
+        `followed` are the outputs that follow the last answers, where there is a memory of them.
+        """
+        self.calibration.learn(batch)
         if self.decisions is not None:
-            self.decisions.update(plain)
+            self.decisions.update(batch)
         if self.following is not None:
-            self.following.learn(batch)
-
-    def _count_first(self, rows: int, batch: Batch) -> None:
-        """Count and calibrate by the first `rows` rows of `batch`, after which learning ended with an error."""
-        self._learn_answers(batch.rows(slice(0, rows)))
+            self.following.learn(batch, followed)
         n_answers = self.n_answers.copy()
-        _count_answers(batch.Y[:rows], batch.weights[:rows], n_answers)
+        _count_seen(batch.X, batch.Y, batch.weights, n_answers, self.ranges)
         self.n_answers = n_answers
 
     def _learn_heavy(self, batch: Batch) -> None:

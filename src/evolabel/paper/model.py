@@ -1,6 +1,6 @@
 """`PaperModel`: the stream model of the paper's formulas. Its rules are `PaperRules`, without drift beside them."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,14 +20,6 @@ from evolabel.typing import FloatArray
 _answer_few = direct(paper_answer_few)
 
 
-def _fill_few(model: Any, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
-    """Fill `found` by the scaling and the rules of the paper's `model`; return the rows `X`."""
-    rules, scratch = model.rules, (np.empty(X.shape), np.empty((len(X), X.shape[1] + 1)))
-    kept = found.outputs, found.psi, found.D
-    _answer_few(rules.packed, rules.packed_paper, model.scaler.knots, W, moments, scratch, X, kept, found.terms)
-    return X
-
-
 class PaperModel(StreamModel):
     """EFC-ML by the paper's formulas, with its scaling, from the first sample on; parameters as of `StreamModel`.
 
@@ -37,7 +29,14 @@ class PaperModel(StreamModel):
     options: PaperOptions
     rules: PaperRules | None
     rule_kind: ClassVar[RuleKind] = PaperRuleKind()
-    _fill_few = staticmethod(_fill_few)
+
+    def fill_few(self, X: FloatArray, W: FloatArray, moments: Moments, found: FewAnswers) -> FloatArray:
+        """Fill `found` by the scaling and the rules; return the rows `X`."""
+        rules, scratch = self.trained(), (np.empty(X.shape), np.empty((len(X), X.shape[1] + 1)))
+        assert self.scaler is not None
+        kept = found.outputs, found.psi, found.D
+        _answer_few(rules.packed, rules.packed_paper, self.scaler.knots, W, moments, scratch, X, kept, found.terms)
+        return X
 
     def trained(self) -> PaperRules:
         """Return the rule base; only to be called once the batch phase has run. StateError if weights diverged."""

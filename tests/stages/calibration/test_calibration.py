@@ -55,7 +55,7 @@ def test_kernels_agree_with_their_twins(seed, n, K, classes, adapts, wild, cover
     twin, calibration = (ClassCalibration if classes else LabelCalibration)(K), Calibration(K, exclusive=classes)
     P, limits = np.empty((n, K)), np.empty((n, K))
     batch = Batch(F, Y, weights, sure, F, probabilities=P, coverages=np.full(n, coverage), set_limits=limits)
-    calibration._learn(batch, adapts=adapts)
+    calibration.learn(batch, adapts=adapts)
     for i in range(n):
         np.testing.assert_allclose(P[i], twin.probabilities(F[i]), rtol=1e-6, atol=1e-12)
         np.testing.assert_allclose(limits[i], np.broadcast_to(twin.limits(coverage), K), atol=1e-9)

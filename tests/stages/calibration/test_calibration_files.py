@@ -96,14 +96,14 @@ def test_a_label_of_the_rules_starts_from_leave_one_out(monkeypatch):
     monkeypatch.setattr("evolabel.model.start.batch_phase.start_calibration", watched)
     EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False).fit(X, Y)
     expected = Calibration(3)
-    expected.start(Batch(X, Y, outputs=seen["left_out"].outputs))
+    expected.learn(Batch(X, Y, outputs=seen["left_out"].outputs), adapts=False)
     assert all(map(np.array_equal, expected.arrays, seen["model"].calibration.arrays))
 
     EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False, local_ridge=0.1).fit(X, Y)
     assert seen["left_out"] is None
     later, expected = Y.copy(), Calibration(3)
     later[:200] = np.nan
-    expected.start(Batch(X, later, outputs=seen["batch"].outputs))
+    expected.learn(Batch(X, later, outputs=seen["batch"].outputs), adapts=False)
     assert all(map(np.array_equal, expected.arrays, seen["model"].calibration.arrays))
 
 

@@ -155,7 +155,7 @@ def start_calibration(model: Model, batch: Batch, left_out: LeftOut | None) -> B
         F[:, by_rules] = left_out.outputs[:, by_rules]
     early = rows < len(batch.X) // 2
     Y[np.ix_(early, ~by_rules)] = np.nan
-    model.calibration.start(part._replace(Y=Y))
+    model.calibration.learn(part._replace(Y=Y), adapts=False)
     return part
 
 

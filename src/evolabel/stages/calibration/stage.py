@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.rows import Batch, is_ready, misfit
+from evolabel.core.rows import NOT_GIVEN, Batch, is_ready, misfit
 from evolabel.core.schema import new_entries, places_of
 from evolabel.core.stored_checks import check_arrays, is_nearly_definite, require
 from evolabel.engine.compile import direct
@@ -109,17 +109,30 @@ class Calibration:
 
     # ------------------------------------------------------------------ learning
 
-    def learn(self, batch: Batch) -> None:
+    def learn(self, batch: Batch, followed: FloatArray | None = None, *, adapts: bool = True) -> None:
         """Learn the labels of `batch`, whose outputs were made before each row was learned.
 
-        Its probabilities and set limits, if given, receive those from before each row. Where `plain` outputs are given,
-        only outputs that differ from them are learned, and only theirs are received.
+        Its probabilities and set limits, if given, receive those from before each row. Where `followed` outputs are
+        given, only those that differ from the ones of `batch` are learned, and only theirs are received. Thresholds
+        change unless `adapts` is False, as for rows of an initial batch, whose outputs are formed without their labels.
         """
-        self._learn(batch, adapts=True)
-
-    def start(self, batch: Batch) -> None:
-        """Learn rows of the initial `batch`, whose outputs are formed without their labels: thresholds do not adapt."""
-        self._learn(batch, adapts=False)
+        _, Y, weights, confidences, F, _, _, _, P, coverages, limits, _ = batch
+        plain, n = NOT_GIVEN, len(Y)
+        if followed is not None:
+            F, plain = followed, F
+        if (
+            F.nbytes != 8 * n * self.n_labels
+            or F.shape != Y.shape
+            or _contiguous(F) is not F
+            or _contiguous(Y) is not Y
+            or (len(weights) and not is_ready(weights, (n,)))
+            or (len(confidences) and not is_ready(confidences, Y.shape))
+            or (len(P) and not is_ready(P, Y.shape))
+            or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
+            or (len(plain) and not is_ready(plain, Y.shape))
+        ):
+            raise misfit(batch._asdict(), f"{self.n_labels} labels")
+        _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits, plain)
 
     @contextmanager
     def counting(self, labels: BoolArray) -> Iterator[None]:
@@ -134,23 +147,6 @@ class Calibration:
             yield
         finally:
             counted[:] = 1.0
-
-    def _learn(self, batch: Batch, *, adapts: bool) -> None:
-        F, Y, weights, confidences = batch.outputs, batch.Y, batch.weights, batch.confidences
-        P, limits, coverages, n = batch.probabilities, batch.set_limits, batch.coverages, len(Y)
-        if (
-            F.nbytes != 8 * n * self.n_labels
-            or F.shape != Y.shape
-            or _contiguous(F) is not F
-            or _contiguous(Y) is not Y
-            or (len(weights) and not is_ready(weights, (n,)))
-            or (len(confidences) and not is_ready(confidences, Y.shape))
-            or (len(P) and not is_ready(P, Y.shape))
-            or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
-            or (len(batch.plain) and not is_ready(batch.plain, Y.shape))
-        ):
-            raise misfit(batch._asdict(), f"{self.n_labels} labels")
-        _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits, batch.plain)
 
     # ------------------------------------------------------------------ files
 

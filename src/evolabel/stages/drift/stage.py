@@ -511,7 +511,7 @@ class Drift(NoDrift, Beside):
     @property
     def drifts_held(self) -> dict[int, dict[str, Any]]:
         """Labels whose drifts are held, by number, with an empty dictionary each."""
-        return {label: {} for label, kind in enumerate(self.arrays.held.tolist()) if kind != CALM}
+        return {label: {} for label in self.arrays.held.nonzero()[0].tolist()}
 
     def hold(self, found: Mapping[int, Mapping[str, Any]]) -> None:
         """Hold drifts that threshold rules have `found`, by label, while a sensor may have moved.

@@ -113,17 +113,18 @@ class RuleBase(RuleState):
 
         Members beside the rules may correct sensors in between, so that rows are then scaled one by one, in the loop.
         """
-        if self.beside is not None:
-            X, Y, weights, confidences, outputs, decisions, _, read, *_ = batch
-            self.learn(Batch(np.empty(X.shape), Y, weights, confidences, outputs, decisions, X, read))
-            return
-        check_batch(batch, self.n_features, self._kept().n_labels)
-        if len(batch.read):
-            batch.read[:] = batch.X
-        Z = scaler.transform(batch.X)
-        done, reason = self._run(Z, batch, structure=True, consequents=True, created=False)
+        check_batch(batch, self.n_features, self.n_labels)
+        X, Y, weights, confidences, out, _, _, read, *_ = batch
+        if self.beside is None:
+            if len(read):
+                read[:] = X
+            Z = scaler.transform(X)
+            done, reason = self._run(Z, batch, structure=True, consequents=True, created=False)
+        else:
+            Z, rest = np.empty(X.shape), (Y, weights, confidences, self.antecedent_rate, True, True, False, out)
+            done, reason = self.beside.loop(self.packed, self.beside.packed, X, Z, read, *rest)
         if reason != DONE:
-            self._resume(batch._replace(X=Z, raw=batch.X), done, reason)
+            self._resume(batch._replace(X=Z, raw=X), done, reason)
 
     def _run(
         self, Z: FloatArray, batch: Batch, *, structure: bool, consequents: bool, created: bool

@@ -20,9 +20,9 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | single   | (p,)          | gain of the best step of each feature                                        |
 | pairs    | (n, 2)        | pairs of features that are tried, n: `MOST_PAIRS`, rounded up                |
 | pair_codes | (p, R)      | coarse bins of the rows on which pairs are tried                             |
-| pair_scores | (R, 2)     | g and h of these rows                                                        |
+| pair_scores | (R, 4)     | g and h of these rows, then two zeros                                        |
 | places   | (4, R)        | cell of each of these rows, for four pairs: `PAIRS_AT_ONCE`                  |
-| cells    | (4, 64, 2)    | sums of g and h by the coarse bins of two features, for four pairs           |
+| cells    | (4, 64, 4)    | sums of `pair_scores` by the coarse bins of two features, for four pairs     |
 | nodes    | (2, NODES)    | lists of nodes                                                               |
 | shares   | (NODES,)      | membership of a row in the nodes of such a list                              |
 | out      | (K,)          | answers of the trees to the present row                                      |
@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from evolabel.core.pace import PERSISTENCE
 from evolabel.core.schema import Schema, Sizes, array, of_features, places_of, stream_sizes
 from evolabel.core.stored_checks import FINITE, MOST
+from evolabel.engine.lanes import WIDTH
 from evolabel.engine.packed_state import declare
 from evolabel.stages.drift.arrays import N_ALARM, N_POSITIVES
 from evolabel.typing import BoolArray, FloatArray, IntArray
@@ -220,9 +221,9 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool, *, counters: bool =
         single=np.zeros(p),
         pairs=np.zeros((MOST_PAIRS + PAIRS_AT_ONCE - 1, 2), np.int64),
         pair_codes=np.zeros((p, R), np.uint8),
-        pair_scores=np.zeros((R, 2)),
+        pair_scores=np.zeros((R, WIDTH)),
         places=np.zeros((PAIRS_AT_ONCE, R), np.uint8),
-        cells=np.zeros((PAIRS_AT_ONCE, COARSE * COARSE, 2)),
+        cells=np.zeros((PAIRS_AT_ONCE, COARSE * COARSE, WIDTH)),
         nodes=np.zeros((2, NODES), np.int64),
         shares=np.zeros(NODES),
         out=np.zeros(K),

@@ -152,11 +152,11 @@ class ThresholdRules(Answering):
         After each `EVERY` labelled rows a turn of maintenance is taken. Drifts of labels that it finds are ended here.
         """
         check_learned(rows, self.arrays.X.shape[1], len(self.arrays.feature))
-        done, n = 0, len(rows.read)
+        done, n, packed = 0, len(rows.read), self.packed
         while done < n:
             end = min(done + self.rows_at_once, n)
             part = rows if end - done == n else rows.part(done, end)
-            done, packed = end, self.packed
+            done = end
             if _learn_refined(packed, part.read, part.Y, part.weights, part.confidences, part.outputs, self._row):
                 before = self.arrays.number.copy()
                 _take_turn(packed)

@@ -13,7 +13,8 @@ are paid for, tried or not, and a pair needs `PAIR_DOUBT` more, and more than it
 
 import numpy as np
 
-from evolabel.engine.compile import inner
+from evolabel.engine.compile import inlined, inner
+from evolabel.engine.lanes import Numbers, fma, load, spread, store
 from evolabel.engine.values import sort_values
 from evolabel.stages.threshold_rules.arrays import (
     COARSE,
@@ -129,6 +130,12 @@ def fill_pair_rows(n: int, step: int, thresholds: Thresholds) -> int:
     return m
 
 
+@inlined
+def add_to_cell(scores: Numbers, cell: FloatArray) -> None:
+    """Add g and h, the first of `scores`, to those of a `cell`."""
+    store(cell, 0, fma(scores, spread(1.0), load(cell, 0)))
+
+
 @inner
 def fill_cells(m: int, first: int, thresholds: Thresholds) -> None:
     """Fill `cells` with sums of g and h over the cells of `PAIRS_AT_ONCE` pairs, from `pairs[first]` on.
@@ -144,23 +151,19 @@ def fill_cells(m: int, first: int, thresholds: Thresholds) -> None:
             places[s, r] = of_u[r] * np.uint8(COARSE) + of_v[r]
     cells[:] = 0.0
     for r in range(m):
-        g, h = work.pair_scores[r, 0], work.pair_scores[r, 1]
+        scores = load(work.pair_scores[r], 0)
         for s in range(PAIRS_AT_ONCE):
-            cell = cells[s, places[s, r]]
-            cell[0] += g
-            cell[1] += h
+            add_to_cell(scores, cells[s, places[s, r]])
 
 
 @inner
 def cumulate(cells: FloatArray) -> None:
     """Cumulate the `cells` of a pair along both features."""
     for i in range(COARSE, COARSE * COARSE):
-        for s in range(2):
-            cells[i, s] += cells[i - COARSE, s]
+        add_to_cell(load(cells[i - COARSE], 0), cells[i])
     for i in range(0, COARSE * COARSE, COARSE):
         for j in range(i + 1, i + COARSE):
-            for s in range(2):
-                cells[j, s] += cells[j - 1, s]
+            add_to_cell(load(cells[j - 1], 0), cells[j])
 
 
 @inner
