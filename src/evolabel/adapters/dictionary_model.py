@@ -57,7 +57,7 @@ class DictionaryModel:
 
     @property
     def _model(self) -> Model | None:
-        return self._inner.any_model if self._inner.is_fitted else None
+        return vars(self._inner.state).get("model")
 
     @property
     def _values_needed(self) -> int:
@@ -100,10 +100,10 @@ class DictionaryModel:
 
         The number of features that get one after the warm-up is an upper bound: some may be constant and wait.
         """
-        known, model = len(self._features), self._model
+        known = len(self._features)
         if len(features) == known and n_labels == len(self._labels):
             return
-        new, needed = features.names[known:], self._values_needed
+        new, needed, model = features.names[known:], self._values_needed, self._model
         if model is not None and model.warm_up is None:
             new = [name for name in new if self._waiting.is_almost_ready(name, needed)]
         self._inner.check_memory(known + len(new), n_labels)
