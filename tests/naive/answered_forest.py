@@ -6,7 +6,7 @@ import numpy as np
 
 from naive.threshold_trials import bin_edges, codes_of
 
-TREES, PLACES, FADE, BINS = 60, 127, 0.99, 255
+TREES, PLACES, FADE, BINS, AGES = 60, 127, 0.99, 255, 24
 
 
 class Draws:
@@ -91,9 +91,11 @@ class NaiveForest:
 
     def __init__(self, label, X, y, w):
         n, p = X.shape
-        edges = [bin_edges(column, BINS) for column in X.T]
-        codes = np.column_stack([codes_of(*each) for each in zip(X.T, edges, strict=True)])
-        draws, features, self.trees = Draws(7919 * label + n), list(range(p)), []
+        ages = 1 + np.arange(n)[::-1] * AGES // n
+        edges = [*(bin_edges(column, BINS) for column in X.T), 1 + np.arange(AGES)]
+        codes = np.column_stack([*map(codes_of, X.T, edges[:p]), ages])
+        X = np.column_stack([X, ages])
+        draws, features, self.trees = Draws(7919 * label + n), list(range(p + 1)), []
         votes = [[] for _ in range(n)]
         for _ in range(TREES):
             times = np.zeros(n)
@@ -113,6 +115,7 @@ class NaiveForest:
         self.calibration = calibration([log_odds(self.shares[i]) for i in known], y[known], np.minimum(w[known], 1.0))
 
     def answer(self, x):
+        x = np.append(x, 1)  # the youngest
         share = np.mean([nodes[reached(nodes, x)][1] for nodes in self.trees])
         return self.calibrated(share)
 

@@ -14,13 +14,13 @@ is stored; loops write the others before they read them:
 | node       | (R,)       | rows on the right of a cut, while a node is parted                             |
 | span       | (P, 4)     | first row of each node in `drawn_rows`, the one behind its last; of `others`   |
 | votes      | (R, 2)     | sum of the answers of trees that have not drawn a row, and how many there are  |
-| codes      | (R, p)     | bin of each value, counted from 1; 0 if it is missing                          |
+| codes      | (R, p + 1) | bin of each value, counted from 1; 0 if it is missing; then the age of the row |
 | edges      | (p, B - 1) | edges between the B = `FOREST_BINS` bins of a feature                          |
 | values     | (2, R)     | values of a feature, as they come and sorted                                   |
 | order      | (2, R)     | indices that sort them                                                         |
 | counts     | (CODES,)   | rows in each bin of the threshold rules                                        |
 | bins       | (30, B + 1) | sums of `drawn` of a node by the codes of features; 0 when they are not in use |
-| perm       | (p,)       | features, of which the first were tried in a node                              |
+| perm       | (p + 1,)   | features and the age, of which the first were tried in a node                  |
 | f, g       | (K,)       | outputs in front of the forest, and its answers, to the present row            |
 | w          | (K,)       | weights of g - f                                                               |
 | pool       | (4,)       | sums of the gates of all labels                                                |
@@ -43,6 +43,7 @@ TREES = 60
 FOREST_PLACES = 127  # nodes of a tree
 FOREST_BINS = 255  # of a feature: limits of rare faults lie far out, where bins of the threshold rules are wide
 MOST_TRIED = 30  # features in a node
+AGES = 24  # of rows, with as many rows each
 IS_LEAF = -1
 
 # Index of `gate`: fading sums of (g - f)(y - f), (g - f)^2, the gain of the mixture over f, and its square.
@@ -124,13 +125,13 @@ def with_work(arrays: ForestArrays, n_features: int) -> ForestState:
         node=np.zeros(R, np.uint32),
         span=np.zeros((FOREST_PLACES, 4), np.int64),
         votes=np.zeros((R, 2)),
-        codes=np.zeros((R, n_features), np.uint8),
+        codes=np.zeros((R, n_features + 1), np.uint8),
         edges=np.zeros((n_features, FOREST_BINS - 1)),
         values=np.zeros((2, R)),
         order=np.zeros((2, R), np.int64),
         counts=np.zeros(CODES, np.int64),
         bins=np.zeros((MOST_TRIED, FOREST_BINS + 1), np.int64),
-        perm=np.arange(n_features, dtype=np.uint32),
+        perm=np.arange(n_features + 1, dtype=np.uint32),
         f=np.zeros(K),
         g=np.zeros(K),
         w=np.zeros(K),

@@ -4,6 +4,9 @@ Each tree draws as many rows as there are, with replacement; the positives it ha
 together, so that a rare label is not voted down. In a node `features_tried` features are tried that vary there; the cut
 with the largest gain in the Gini index counts. Leaves are pure, unless the tree has no place left.
 
+The age of a row is one feature more, so that a tree can part rows from before a change of meaning from those behind
+it. Rows that are answered later are the youngest: they go to the left.
+
 Weights are whole multiples of a small one, so that one sum w holds those of positives and those of negatives: the first
 is in the bits from `HIGH_BITS` on. Most time goes into these sums, which are added for all features of a node at once.
 
@@ -21,6 +24,7 @@ import numpy as np
 
 from evolabel.engine.compile import inner
 from evolabel.stages.answered_forest.arrays import (
+    AGES,
     FOREST_BINS,
     FOREST_PLACES,
     IS_LEAF,
@@ -83,8 +87,10 @@ def collect_rows(k: int, t: ThresholdArrays, state: ForestState) -> tuple[int, i
 
 @inner
 def code_rows(n: int, t: ThresholdArrays, state: ForestState) -> None:
-    """Fill `edges` with those between the values of the n rows in `place`, and `codes` with the bins of the values."""
+    """Fill `edges` with those between the values of the n rows in `place`, `codes` with their bins and the ages."""
     work = state.work
+    for i in range(n):
+        work.codes[i, t.X.shape[1]] = 1 + (n - 1 - i) * AGES // n
     for j in range(t.X.shape[1]):
         m = 0
         for i in range(n):
@@ -271,7 +277,7 @@ def grow_tree(k: int, tree: int, n: int, seed: int, state: ForestState) -> int:
             j, code, seed = best_gini_cut(a, w, sp, sn, seed, state)
             if j >= 0:
                 part_node(a, used, j, code, state)
-                feature[a], child[a], edge[a] = j, used, upper_edge(j, code, state)
+                feature[a], child[a], edge[a] = j % work.edges.shape[0], used, upper_edge(j, code, state)
                 used += 2
         if feature[a] == IS_LEAF:
             positives, negatives = (w >> HIGH_BITS) * sp, (w & (ONE_POSITIVE - 1)) * sn
@@ -285,7 +291,12 @@ def grow_tree(k: int, tree: int, n: int, seed: int, state: ForestState) -> int:
 
 @inner
 def upper_edge(j: int, code: int, state: ForestState) -> float:
-    """Return the largest value of feature j whose code is at most `code`; missing values have code 0."""
+    """Return the largest value of feature j whose code is at most `code`; missing values have code 0.
+
+    Behind the features j is the age: every value is that of a row on the left.
+    """
+    if j == state.work.edges.shape[0]:
+        return float(np.finfo(np.float64).max)
     return float(state.work.edges[j, code - 1]) if code > 0 else -np.finfo(np.float64).max
 
 
