@@ -99,7 +99,7 @@ def learn_consequents(
             slot.G = add_labels(slot.G, r, y, w)
         else:
             A = slot.H + np.diag(base.penalty(slot))
-            slot.G = add_partial_labels(slot.G, A, W, r, y, confidence, w, w * share)
+            slot.G = add_partial_labels(slot.G, A, W, r, y, confidence, w, w * share, np.zeros(len(y)))
         learn_regressor(slot, r, w * share)
 
 

@@ -23,12 +23,12 @@ def add_labels(G: FloatArray, r: FloatArray, y: FloatArray, w: float) -> FloatAr
 
 
 def partial_step(
-    A: FloatArray, W: FloatArray, r: FloatArray, y: FloatArray, confidence: FloatArray, psi: float
+    A: FloatArray, W: FloatArray, r: FloatArray, y: FloatArray, confidence: FloatArray, psi: float, expected: FloatArray
 ) -> FloatArray:
-    """W after a sample: a label of confidence g takes the full step of weight psi g, one of confidence 0 none."""
+    """W after a sample: a label of confidence g takes the full step of weight psi g, others learn their `expected`."""
     P_r = np.linalg.solve(A, r)
-    own = psi * confidence
-    error = np.where(confidence > 0.0, np.nan_to_num(y) - W.T @ r, 0.0)
+    own = psi * np.where(confidence > 0.0, confidence, 1.0)
+    error = np.where(confidence > 0.0, np.nan_to_num(y) - W.T @ r, expected)
     return np.asarray(W + np.outer(P_r, own / (1.0 + own * (r @ P_r)) * error))
 
 
@@ -41,7 +41,8 @@ def add_partial_labels(
     confidence: FloatArray,
     psi: float,
     w: float,
+    expected: FloatArray,
 ) -> FloatArray:
     """The G for which A + w r r', A being H + penalty, gives just the weights of `partial_step`."""
-    after = (A + w * np.outer(r, r)) @ partial_step(A, W, r, y, confidence, psi)
+    after = (A + w * np.outer(r, r)) @ partial_step(A, W, r, y, confidence, psi, expected)
     return np.asarray(G + after - A @ W)

@@ -63,14 +63,11 @@ def _change_features(model: Model, kept: IntArray, scaler: Scaler) -> None:
     """Keep these features; those the scaler has beyond them are new."""
     rules, drift, p = model.trained(), model.drift, len(scaler.used)
     settings = model.settings_for(scaler)
-    blocks_differ = settings.memory != rules.settings.memory
-    if blocks_differ:
+    if settings.memory != rules.settings.memory:
         drift.fade_to_present()
     changed = model.start_rules(scaler, settings)
     changed.contents.take_features(rules, kept)
     model.drift.take_features(drift, kept)
-    if blocks_differ:
-        model.drift.restart_blocks()
     changed.events, changed.n_events, changed.rule_names = rules.events, rules.n_events, rules.rule_names
     model.n_features = p
     model.ranges = SEEN_ARRAYS.moved(model, of_features(kept, rules.n_features, p))["ranges"]

@@ -58,6 +58,7 @@ from evolabel.stages.drift.loops.follow import (
     read_and_scale,
 )
 from evolabel.stages.drift.loops.members import mix_rows
+from evolabel.stages.drift.loops.relatives import expect_errors
 from evolabel.stages.drift.stage import Drift
 from evolabel.stages.first_tree.stage import first_tree_of
 from evolabel.stages.last_answers.stage import LastAnswers
@@ -240,6 +241,7 @@ def learn_rows(
         if consequents:
             count_present_row(members)
         if consequents and labelled:
+            expect_errors(Y[i], 1.0 if created else share, members)
             reason = learn_consequents(m, Z[i], Y[i], share, weight, rules, settings, work)
             raised = learn_members(m, Z[i], Y[i], share, weight, structure, members)
             trial_ended = learn_sensors(X[i], Y[i], work.confidence, structure, members)
@@ -285,10 +287,15 @@ def start_stages(model: Model) -> None:
 
 
 def start_forest(model: Model) -> None:
-    """Answer by a forest of the rows that were answered, too, now or once `model` has threshold rules."""
+    """Answer by a forest of the rows that were answered, too, now or once `model` has threshold rules.
+
+    The errors of the rows that these keep show which labels learn from the answers of others.
+    """
     model.answers_are_few = True
     if model.forest is None:
         model.forest = forest_of(model.trees)
+        if model.forest is not None:
+            model.drift.relate(model.forest.trees.errors())
 
 
 def answer_stages(model: Model, rows: Rows) -> Rows:

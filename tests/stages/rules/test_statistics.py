@@ -52,17 +52,19 @@ def test_add_labels(slot, w, data):
 
 
 @settings(max_examples=examples(50), deadline=None)
-@given(slots(), st.floats(1e-3, 10.0), st.data())
-def test_add_partial_labels_gives_the_weights_asked_for(slot, psi, data):
+@given(slots(), st.floats(1e-3, 10.0), st.booleans(), st.data())
+def test_add_partial_labels_gives_the_weights_asked_for(slot, psi, related, data):
     A, W, r = slot
     K = W.shape[1]
     y = data.draw(hnp.arrays(np.float64, K, elements=LABELS))
     given_confidence = data.draw(hnp.arrays(np.float64, K, elements=st.floats(0.0, 1.0)))
     confidence = np.where(np.isnan(y), 0.0, given_confidence)
     w = psi * confidence.mean()
+    errors = data.draw(hnp.arrays(np.float64, K, elements=st.floats(-1.0, 1.0))) if related else np.zeros(K)
     G = (A @ W).T.copy()
-    expected = naive.add_partial_labels(G.T, A, W, r, y, confidence, psi, w)
-    statistics.add_partial_labels(G, r, W.T @ r, y, confidence, r @ np.linalg.solve(A, r), psi, w)
+    expected = naive.add_partial_labels(G.T, A, W, r, y, confidence, psi, w, errors)
+    statistics.add_partial_labels(G, r, W.T @ r, y, confidence, errors, r @ np.linalg.solve(A, r), psi, w)
     assert_close(G.T, expected, 1e-9)
     after = np.linalg.solve(A + w * np.outer(r, r), G.T)
-    assert_close(after[:, confidence == 0.0], W[:, confidence == 0.0], 1e-9)
+    if not related:
+        assert_close(after[:, confidence == 0.0], W[:, confidence == 0.0], 1e-9)

@@ -15,6 +15,8 @@ q = p + 1 is the length of the scores s = ((x - mean) / deviation, 1), K the num
 | other    | (K,)       |        | outputs of the slow member by the other view of a sensor           |
 | due      | (3,)       |        | what is to be done with the members; see the indices below         |
 | A, L, V  | (q, q)     |        | of an inverse; `column` is (q,)                                    |
+| root     | (K, K)     |        | Cholesky factor of the `relatives` that have answers               |
+| answered | (K,)       |        | labels that have answers                                           |
 """
 
 from typing import Annotated, NamedTuple
@@ -22,7 +24,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from evolabel.core.pace import PERSISTENCE
-from evolabel.core.schema import Schema, array, stream_sizes
+from evolabel.core.schema import Schema, Sizes, array, stream_sizes
 from evolabel.core.stored_checks import HEAVIEST, MOST, MOST_SQUARED
 from evolabel.engine.packed_state import declare
 from evolabel.stages.rules.arrays import State, allocate, example_settings, workspace
@@ -63,6 +65,11 @@ _FIRST_CLOCK = np.array([0, NEVER, NEVER, NEVER, 0])
 _FIRST_TIME = np.array([0.0, 1.0, 1.0])
 
 
+def _unrelated(sizes: Sizes) -> FloatArray:
+    """Return the covariances of labels, of these `sizes`, whose errors show nothing of each other."""
+    return START_LOSS * np.eye(sizes["label"])
+
+
 class MemberArrays(NamedTuple):
     """State of the members."""
 
@@ -99,6 +106,8 @@ class MemberArrays(NamedTuple):
     reversal: Annotated[FloatArray, array(4, "label", low=0.0, high=MOST_REVERSAL)]
     """Odds that the label is the opposite of what the fast and the linear member answer; 1 for each of them that was
     reversed in its drift."""
+    relatives: Annotated[FloatArray, array("label", "label", start=_unrelated, when="asked", low=-1.0, high=2.0)]
+    """Covariances of the errors of labels (`stages.drift.relatives`); none where no one is asked for single labels."""
     paired: Annotated[FloatArray, array(4)]
     """Comparison of the slow and the fast member; see the indices above."""
 
@@ -126,6 +135,8 @@ class Members(NamedTuple):
     L: FloatArray
     V: FloatArray
     column: FloatArray
+    root: FloatArray
+    answered: IntArray
     fast: State
     fast_block: IntArray
     knots: Knots
@@ -166,6 +177,8 @@ def with_scratch(
         L=np.empty((q, q)),
         V=np.empty((q, q)),
         column=np.empty(q),
+        root=np.zeros(arrays.relatives.shape),
+        answered=np.zeros(K, np.int64),
         fast=fast,
         fast_block=fast_block,
         knots=knots,

@@ -30,12 +30,14 @@ from evolabel.stages.drift.loops.alarm import (
     USUAL_MEMORY,
     USUAL_ODDS,
 )
+from evolabel.stages.drift.relatives import SMALL_VARIANCE
 from evolabel.typing import Arrays, FloatArray
 
 
 def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     """Check the `arrays` of the members of `p` features and `K` labels; the fast one remembers `memory` rows."""
-    check_arrays(arrays, MEMBER_ARRAYS.expected(stream_sizes(p, K)))
+    switches = {"asked"} if arrays["relatives"].size else ()
+    check_arrays(arrays, MEMBER_ARRAYS.expected(stream_sizes(p, K), switches))
     clock, now = arrays["clock"], arrays["clock"][ROWS]
     lag, of_row = arrays["time"][LAG], arrays["time"][LAG + 1 :]
     time, since = now - np.floor(lag), clock[[BORN, CUT, RENEWED]]
@@ -48,6 +50,9 @@ def check_members(arrays: Arrays, p: int, K: int, memory: int) -> None:
     require(arrays["share"][0] <= 1.0, "share", "shares in [0, 1]")
     require(arrays["alarms"][:, :, :4] <= 1.0, "alarms", "means and variances of losses in [0, 1]")
     check_positives(arrays["positives"], int(now))
+    if switches:
+        S = arrays["relatives"]
+        require(np.array_equal(S, S.T) and np.linalg.eigvalsh(S)[0] > SMALL_VARIANCE / 2, "relatives", "covariances")
     require(arrays["episode"] <= now, "episode", "rows of the past")
     require((arrays["held"] == CALM) | (arrays["episode"] != NEVER), "held", "drifts of labels that are in one")
     least_0 = [ROWS_COMPARED, GAIN_VARIANCE, COMPARED_INDEPENDENT]

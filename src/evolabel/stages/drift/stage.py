@@ -48,6 +48,7 @@ from evolabel.stages.drift.loops.alarm import CALM_MEAN, IS_LOST, IS_RAISED, SHO
 from evolabel.stages.drift.loops.follow import reversal_limit
 from evolabel.stages.drift.loops.members import current_weights, mix_rows, standard_rows
 from evolabel.stages.drift.merge_members import merged_members
+from evolabel.stages.drift.relatives import covariances
 from evolabel.stages.rules import fast_sums, slots
 from evolabel.stages.rules.arrays import BLOCKS, RuleArrays, Settings, State
 from evolabel.stages.rules.rule_state import RuleState, set_rate
@@ -188,6 +189,9 @@ class NoDrift:
     def restart_alarms(self) -> None:
         """Reset the alarms that are not raised."""
 
+    def relate(self, errors: FloatArray) -> None:
+        """Let answers teach the labels beside them, as the `errors` of rows go together, (n, K); NaN: no answer."""
+
     # ------------------------------------------------------------------ changes of the rules and their widths
 
     def resume_fading(self, slot: int) -> None:
@@ -204,9 +208,6 @@ class NoDrift:
 
     def take_features(self, other: Any, kept: IntArray) -> None:
         """Copy the members of `other`, whose columns `kept` are the first features of these rules."""
-
-    def restart_blocks(self) -> None:
-        """Count the fast sums, which have faded to the present, by blocks of their present length."""
 
     def stored(self) -> Arrays:
         """Return the arrays of the members by name, as files have them."""
@@ -533,6 +534,11 @@ class Drift(NoDrift, Beside):
         self.arrays.positives[self.arrays.positives[:, IS_LOST] == 0.0] = 0.0
         self.arrays.reversal[:N_REVERSED, calm[1]] = 0.0
 
+    def relate(self, errors: FloatArray) -> None:
+        """Let answers teach the labels beside them, as the `errors` of rows go together, (n, K); NaN: no answer."""
+        if not self.arrays.relatives.size:
+            self.arrays = self.arrays._replace(relatives=covariances(errors))
+
     # ------------------------------------------------------------------ changes of the rules and their widths
 
     def give_up_slot(self) -> bool:
@@ -580,18 +586,18 @@ class Drift(NoDrift, Beside):
         self.arrays = MEMBER_ARRAYS.rearranged(other.arrays, sources)
         self.sensors.take_features(other.sensors, sources)
         self.ended_by_trees = other.ended_by_trees
-
-    def restart_blocks(self) -> None:
-        """Count the fast sums, which have faded to the present, by blocks of their present length."""
-        self.rules.arrays.fast_block[:] = self.block
+        if self.rules.settings.memory != other.rules.settings.memory:
+            self.rules.arrays.fast_block[:] = self.block  # sums have faded to the present; blocks are of another length
 
     def stored(self) -> Arrays:
         """Return the arrays of the members by name, as files have them."""
-        return self.arrays._asdict()
+        arrays = self.arrays._asdict()
+        return arrays if self.arrays.relatives.size else {name: arrays[name] for name in arrays if name != "relatives"}
 
     def restore(self, arrays: Arrays) -> None:
         """Set the members to copies of stored `arrays`; DataError if they are not those of such members."""
         rules = self.rules
+        arrays = {"relatives": np.empty((rules.n_labels, 0)), **arrays}
         check_members(arrays, rules.n_features, rules.n_labels, rules.settings.memory)
         self.arrays = MEMBER_ARRAYS.from_arrays(arrays)
 

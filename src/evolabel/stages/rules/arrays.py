@@ -142,7 +142,8 @@ class Workspace(NamedTuple):
 
     `D` are distances by slot; `psi` and `active` memberships and slots of the active rules; `r`, `u` and `own` the
     regressors of the active slots, P r and the slots' own outputs, the global model's last (`loops.consequents`);
-    `confidence` has one entry per label of the row. `v` and `t` have no fixed meaning.
+    `confidence` has one entry per label of the row, and so has `expected`: the errors of labels without an answer that
+    are expected (`stages.drift.relatives`). `v` and `t` have no fixed meaning.
     """
 
     D: FloatArray
@@ -154,6 +155,7 @@ class Workspace(NamedTuple):
     v: FloatArray
     t: FloatArray
     confidence: FloatArray
+    expected: FloatArray
 
 
 class State(NamedTuple):
@@ -177,6 +179,7 @@ def workspace(slots: int, n_features: int, n_labels: int) -> Workspace:
         v=np.empty(q),
         t=np.empty(q),
         confidence=np.empty(n_labels),
+        expected=np.zeros(n_labels),
     )
 
 

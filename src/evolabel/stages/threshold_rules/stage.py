@@ -104,6 +104,12 @@ class ThresholdRules(Answering):
         """The state as loops take it."""
         return self._packed()[2]
 
+    def errors(self) -> FloatArray:
+        """Return the errors of the outputs in front of the trees for the rows that are kept, (n, K); NaN: no answer."""
+        kept = self.arrays.rows[:MAIN_ROWS] >= 0
+        Y, F, weights = (array[:MAIN_ROWS][kept] for array in (self.arrays.Y, self.arrays.F, self.arrays.weights))
+        return np.where(weights > 0.0, Y - F, np.nan)
+
     @property
     def first_tree(self) -> int:
         """The first label with a tree: 1 for two classes, which share the tree of the second, else 0."""

@@ -60,7 +60,7 @@ def learn_iterated(
         if share == 1.0:
             add_labels(rules.G[slot], work.r[c], y, w)
         else:
-            add_partial_labels(rules.G[slot], work.r[c], f, y, work.confidence, q, w, w * share)
+            add_partial_labels(rules.G[slot], work.r[c], f, y, work.confidence, work.expected, q, w, w * share)
         update_inverse(slot, c, w * share, rules, work)
         mirror(rules.H[slot])  # a block of one row: H is up to date, and iterations need the whole matrix
         if slot > 0:

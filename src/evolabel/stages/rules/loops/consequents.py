@@ -111,6 +111,7 @@ def add_partial_labels(
     f: FloatArray,
     y: FloatArray,
     confidence: FloatArray,
+    expected: FloatArray,
     q: float,
     psi: float,
     w: float,
@@ -120,13 +121,14 @@ def add_partial_labels(
     f is the slot's own prediction, q = r'P r before the update, psi the weight of the sample in the slot, w the weight
     by which H grows: psi times the mean confidence. A label of confidence 0
     keeps its weights: G changes by w f r, as H changes by w r r'. A label of confidence g changes its weights as a
-    sample of weight psi g with all labels would.
+    sample of weight psi g with all labels would. A label without an answer learns the error that is `expected` of it
+    with confidence 1.
     """
     for b in range(f.shape[0]):
-        v = w * f[b]
+        v, own, error = w * f[b], psi, expected[b]
         if confidence[b] > 0.0:
-            own = psi * confidence[b]
-            v += own * (1.0 + w * q) / (1.0 + own * q) * (y[b] - f[b])
+            own, error = psi * confidence[b], y[b] - f[b]
+        v += own * (1.0 + w * q) / (1.0 + own * q) * error
         add_scaled(v, r, G[b])
 
 
@@ -204,7 +206,7 @@ def learn_partial(
         if rules.locked[slot]:
             continue
         q = dot(work.r[b], work.u[b])
-        add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, q, w, w * share)
+        add_partial_labels(rules.G[slot], work.r[b], f[b], y, work.confidence, work.expected, q, w, w * share)
         update_inverse(slot, b, w * share, rules, work)
 
 
