@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class NextAnswers(NamedTuple):
-    """Answers to the next rows."""
+    """Outputs of the rows behind the last learned one, with and without the last answers."""
 
     outputs: FloatArray
     plain: FloatArray
@@ -166,7 +166,7 @@ class ActiveLearner:
 
     @property
     def classifier(self) -> EvolvingFuzzyClassifier:
-        """The classifier that is trained."""
+        """The classifier that each answer trains; save it alone to predict without asking."""
         found = self._inner.classifier
         assert isinstance(found, EvolvingFuzzyClassifier)
         return found

@@ -201,7 +201,7 @@ class ClassifierInner:
 
     @property
     def label_names(self) -> list[str]:
-        """Names of the labels."""
+        """Names in the order of the outputs: those of the columns of y, or of the classes as text."""
         return self.targets.names
 
     def new_model(self, n_features: int, n_labels: int, *, exclusive: bool = False) -> StreamModel:

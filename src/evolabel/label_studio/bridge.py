@@ -82,7 +82,7 @@ class Clients:
         return client
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close the connections to the service and to Label Studio."""
         for client in self._open.values():
             await client.close()
 

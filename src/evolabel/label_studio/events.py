@@ -67,7 +67,7 @@ class SetupRequest(BaseModel):
 
 
 class LabelTask(BaseModel):
-    """A task: its fields."""
+    """The fields of a task that the bridge reads."""
 
     data: Fields
 
@@ -80,7 +80,7 @@ class PredictRequest(BaseModel):
 
 
 class AnnotationPart(BaseModel):
-    """One part of an annotation."""
+    """One result of an annotation: the values given with the tag `from_name`."""
 
     type: str = ""
     from_name: str = ""

@@ -96,7 +96,7 @@ class DocumentView:
 
     @property
     def text(self) -> str:
-        """All of it as plain text."""
+        """All sections as plain text, with blank lines between them."""
         text, blocks = "", self._blocks
         for before, block in zip(["", *blocks], blocks, strict=False):  # lines that follow each other stay together
             gap = "" if not text else "\n" if isinstance(before, str) and isinstance(block, str) else "\n\n"

@@ -39,7 +39,7 @@ class RunningSum(ABC):
 
     @abstractmethod
     def sums(self) -> FloatArray:
-        """Return the sum of the statistics."""
+        """Return the sums over all rows so far, one entry per statistic."""
 
     def state(self) -> dict[str, AnyArray]:
         """Return the complete state as copies of plain arrays."""

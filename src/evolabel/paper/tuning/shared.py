@@ -88,7 +88,7 @@ class _Descent:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of all numbers."""
+        """Fingerprint of the statistics, the starting weights and the grid: equal runs have equal ones."""
         p = self.problem
         return fingerprint(p.H, p.G, p.penalty, p.anchor, p.B, self.start, self.alphas, self.betas)
 

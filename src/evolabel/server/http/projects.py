@@ -47,7 +47,7 @@ async def get_projects(identity: Entrant, access: AppAccess) -> dict[str, Any]:
 
 @router.post("", status_code=201)
 async def post_project(identity: Entrant, body: ProjectIn, access: AppAccess, request: Request) -> dict[str, Any]:
-    """Make a project."""
+    """Make a project of these features, labels and settings; return its short name and its title."""
     features = [Feature.read(item.model_dump()) for item in body.features]
     labels = [Label(**item.model_dump()) for item in body.labels]
     settings = ProjectSettings.read(body.settings, request.app.state.project_defaults)

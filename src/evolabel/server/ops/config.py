@@ -175,7 +175,7 @@ class ServerConfig(BaseSettings):
         return Retention(days, Path(self.database.archive)) if days else None
 
     def service_limits(self) -> ServiceLimits:
-        """Return the limits of the service."""
+        """Return what a service of this configuration accepts at most: queued jobs, rows, sizes, open streams."""
         given, min_free = self.limits, self.database.min_free_mb * MEGABYTE
         return ServiceLimits(given.queue, given.rows, min_free, given.model_mb * MEBIBYTE, given.sse)
 

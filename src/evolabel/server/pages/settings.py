@@ -55,7 +55,7 @@ class FieldError(ParameterError):
 
 @router.get("/settings")
 async def get_settings(worker: Entered, visitor: Entrant, request: Request) -> Response:
-    """Show the settings."""
+    """Show the form by which an operator changes the project."""
     return await _page(request, worker, visitor)
 
 

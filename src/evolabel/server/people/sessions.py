@@ -16,7 +16,7 @@ from evolabel.server.people.tokens import token_digest
 
 
 class SessionRow(NamedTuple):
-    """A session of a person."""
+    """The session of a signed-in person: digest of its token, last use, and end."""
 
     digest: bytes
     csrf: bytes

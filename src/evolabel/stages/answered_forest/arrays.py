@@ -57,7 +57,7 @@ NO_FIT = 1 << 40
 
 
 class ForestArrays(NamedTuple):
-    """State of the forest."""
+    """Trees, calibration and gate of each label, as files have them."""
 
     feature: Annotated[IntArray, array("label", TREES, FOREST_PLACES, start=IS_LEAF, low=IS_LEAF)]
     """Feature that a node asks about; `IS_LEAF`: it is a leaf, or not in use."""

@@ -23,7 +23,7 @@ class OutputCountArrays:
 
 
 class LabelCountArrays:
-    """Counts of labels."""
+    """How many answers each label had, and how many of them were positive, for `BalancedDecisions`."""
 
     seen: Annotated[FloatArray, array("label", low=0.0)]
     """Annotated samples."""

@@ -100,7 +100,7 @@ class DriftAlarm:
 
     @property
     def n_labels(self) -> int:
-        """Number of labels."""
+        """How many labels are watched: columns of Y and of outputs."""
         return len(self.state.shares)
 
     @property

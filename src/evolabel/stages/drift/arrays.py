@@ -71,7 +71,7 @@ def _unrelated(sizes: Sizes) -> FloatArray:
 
 
 class MemberArrays(NamedTuple):
-    """State of the members."""
+    """What the members have learned beside the sums of the rules: losses, clocks, alarms, the linear member."""
 
     clock: Annotated[IntArray, array(5, start=_FIRST_CLOCK, low=-MOST)]
     """Rows and times of the stream; see the indices above."""

@@ -29,7 +29,7 @@ class LinearArrays(Protocol):
 
     @property
     def variance(self) -> FloatArray:
-        """Variance of it."""
+        """Variance of each raw feature about its mean."""
 
     @property
     def n_read(self) -> FloatArray:

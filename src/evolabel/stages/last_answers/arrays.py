@@ -27,7 +27,7 @@ _FIRST_LOSS = 0.1
 
 
 class LastAnswerArrays(NamedTuple):
-    """State of the last answers."""
+    """The quick member, the evidence of the last answers, and the losses that mix them."""
 
     row: Annotated[IntArray, array(1)]
     """Number of the last row of the stream."""

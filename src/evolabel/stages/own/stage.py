@@ -58,7 +58,7 @@ class CheckedStage(Answering):
 
     @property
     def arrays(self) -> Any:
-        """The arrays of the stage."""
+        """What the stage has learned, a NamedTuple of its schema."""
         return self.stage.arrays
 
     @property

@@ -39,7 +39,7 @@ class RuleFigureData:
 
     @property
     def scaler(self) -> Scaler:
-        """The scaler of the features."""
+        """Turns rows of the rules into units of the features, and back."""
         assert self.model.scaler is not None
         return self.model.scaler
 

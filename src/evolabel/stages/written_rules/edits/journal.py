@@ -114,7 +114,7 @@ class EditEntry:
 
 
 class EditedModel(DriftModel, TreeModel, Protocol):
-    """A model as edits change it."""
+    """What edits need of a model: its rules of all kinds, and the journal that undoes them."""
 
     written: WrittenRules
     journal: deque[EditEntry]
