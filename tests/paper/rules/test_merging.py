@@ -50,7 +50,7 @@ def test_a_merged_rotated_rule_is_the_pooled_batch(seed, n, m, apart):
     first, second = clouds(seed, (n, m), apart)
     base = two_rules(first, second)
     kept = 0 if n >= m else 1
-    base.merge(1, 2)
+    base.merge_rules(1, 2)
     both = np.vstack([first, second])
     F = np.tril(base.own.F[1])
     assert base.n_rules == 1
@@ -78,7 +78,7 @@ def test_label_moments_and_statistics_are_pooled_exactly(seed):
         a.H[slot] = R.T @ R
         base.derive_inverse(slot)
     H, G = a.H[1] + a.H[2], a.G[1] + a.G[2]
-    base.merge(1, 2)
+    base.merge_rules(1, 2)
     mean = np.average(Y, axis=0, weights=psi)
     assert_close(own.mass[1], [psi.sum(), (psi**2).sum()], 1e-12)
     assert_close(own.ybar[1], mean, 1e-11)
@@ -118,7 +118,7 @@ def test_merged_weights_by_output(seed, larger_first):
     expected = base.arrays.W[a] + 0.25 * rho * (base.arrays.W[b] - base.arrays.W[a])
     np.testing.assert_allclose(merging.merged_weights(1, 2, base), expected, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(merging.merged_weights(2, 1, base), expected, rtol=1e-10, atol=1e-12)
-    base.merge(1, 2)
+    base.merge_rules(1, 2)
     np.testing.assert_allclose(base.arrays.W[1], expected, rtol=1e-10, atol=1e-12)
 
 

@@ -105,7 +105,7 @@ class PaperRules(PaperRuleState, RuleBase):
             self.own.compared[slot] = self.arrays.k[slot]
             partner = merging.partner_of(slot, self)
             if partner:
-                self.merge(slot, partner)
+                self.merge_rules(slot, partner)
 
     # ------------------------------------------------------------------ contents and copies
 

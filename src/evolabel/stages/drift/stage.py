@@ -551,7 +551,7 @@ class Drift(NoDrift, Beside):
         if not self.has_fast or not idle.any():
             return False
         slot = 1 + int(np.flatnonzero(idle)[np.argmin(rules.arrays.fast_block[used][idle])])
-        rules.merge(slot, slots.closest_to(slot, rules.arrays, rules.settings.most_count))
+        rules.merge_rules(slot, slots.closest_to(slot, rules.arrays, rules.settings.most_count))
         return True
 
     def _copy_slow(self, slot: int) -> None:

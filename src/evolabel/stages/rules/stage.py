@@ -251,7 +251,7 @@ class RuleBase(RuleState):
 
     # ------------------------------------------------------------------ changes of the rules
 
-    def merge(self, first: int, second: int, kind: str = "merge") -> int:
+    def merge_rules(self, first: int, second: int, kind: str = "merge") -> int:
         """Merge the rules in slots `first` and `second`, and return the identity kept; log it as `kind`.
 
         The rule of larger support is kept.
@@ -271,7 +271,7 @@ class RuleBase(RuleState):
                 raise StateError(
                     "there is no room for one more rule, and no two rules can be merged; unlock or delete one first"
                 )
-            self.merge(*slots.closest_pair(self.arrays, self.settings.most_count))
+            self.merge_rules(*slots.closest_pair(self.arrays, self.settings.most_count))
 
     def remove(self, slot: int, kind: str) -> None:
         """Remove the rule in `slot`, and log it as `kind`."""

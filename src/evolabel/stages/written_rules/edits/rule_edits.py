@@ -125,7 +125,7 @@ def merge_rules(model: EditedModel, first: int, second: int) -> int:
         if base.arrays.locked[region_of(model, rule)]:
             raise StateError(f"rule {rule} is locked; unlock it before it is merged")
     with recorded(model):
-        return base.merge(slot_of_rule(base, first), slot_of_rule(base, second), "merged by hand")
+        return base.merge_rules(slot_of_rule(base, first), slot_of_rule(base, second), "merged by hand")
 
 
 def delete_rule(model: EditedModel, rule: int) -> None:
