@@ -11,6 +11,7 @@ from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelCo
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
 from evolabel.core.rows import NOT_GIVEN, Batch, Rows
+from evolabel.errors import ParameterError
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.protocols import Model
 from evolabel.model.warm_up import WarmUp
@@ -30,7 +31,8 @@ class DictionaryModel:
     parameters : dict
         Parameters of `EvolvingFuzzyClassifier`.
     follows : int or None
-        How many rows after the last learned one those come that are predicted; None: this is not known, or not used.
+        How many rows after the last learned one those come that are predicted; None: this is not known, or not used, as
+        1 is not with `memory=None`.
     """
 
     def __init__(
@@ -39,7 +41,9 @@ class DictionaryModel:
         self.parameters = parameters
         self.estimator = EvolvingFuzzyClassifier(**parameters)
         self.follows = follows if follows is None else whole_number("follows", follows, 1)
-        if self.estimator.memory is None and self.follows == 1:
+        if self.estimator.memory is None and self.follows is not None:
+            if self.follows > 1:
+                raise ParameterError(f'follows={follows} needs memory="answers"; without it leave follows out')
             self.follows = None
         self._inner = self.estimator.inner
         self._features = FeatureColumns()

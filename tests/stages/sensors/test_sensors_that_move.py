@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from following import bent_stream, classifier_of, shifts
+from following import MAJOR, bent_stream, classifier_of, shifts
 
+from evolabel import EvolvingFuzzyClassifier
 from evolabel.stages.drift.arrays import NEVER
-from evolabel.stages.drift.loops.follow import LONGEST_HELD
+from evolabel.stages.drift.loops.follow import LONGEST_HELD, SHORTEST_DRIFT
 from evolabel.stages.sensors.arrays import CORRECTED_AT, FACTOR, IS_ON, NEW_OFFSET, OFFSET
 
 pytestmark = pytest.mark.compiled
@@ -61,6 +62,42 @@ def test_labels_whose_sensor_moved_have_not_drifted(seed, shift):
     members = clf.inner.any_model.drift.arrays
     assert not members.held.any()
     assert (members.episode == NEVER).all()
+
+
+def sloped_stream():
+    """Four features and three labels: the first by x0, the second by x0 and x1, the third by x2."""
+    X = np.random.default_rng(0).normal(size=(9000, 4))
+    return X, np.column_stack([X[:, 0] > 0, X[:, 0] + X[:, 1] > 0.5, X[:, 2] > 0]).astype(float)
+
+
+def test_a_label_that_was_never_in_a_drift_does_not_recover():
+    """The tree of the label is calm again before the sensor is known to have moved, and its drift is held till then."""
+    X, Y = sloped_stream()
+    X[AT:, 0] += 3.0
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:500], Y[:500])
+    clf.test_then_train(X[500:4000], Y[500:4000])
+    shown = [event.kind for event in clf.events_ if event.kind in MAJOR]
+    assert shown == ["sensor moved"]
+
+
+def test_a_drift_that_is_held_until_it_is_over_is_no_event():
+    """The sensor is loose: after a while it reads right in most rows, so that it stays suspect for long."""
+    X, Y = sloped_stream()
+    rng, loose = np.random.default_rng(0), np.zeros(len(X), bool)
+    rng.normal(size=X.shape)
+    loose[AT : AT + 350] = True
+    loose[AT + 350 :] = np.repeat(rng.random(1331) < 0.4, 5)[: len(X) - AT - 350]
+    X[loose, 0] += 2.0
+    clf = EvolvingFuzzyClassifier().partial_fit(X[:500], Y[:500])
+    clf.test_then_train(X[500:5300], Y[500:5300])
+    begun, ended = {}, []
+    for event in clf.events_:
+        if event.kind == "drift":
+            begun[event.label] = event.sample
+        elif event.kind in ("recovered", "settled"):
+            ended.append((event.kind, event.sample - begun.pop(event.label)))
+    assert ended
+    assert min(rows for _, rows in ended) >= SHORTEST_DRIFT
 
 
 @pytest.mark.parametrize(("share", "shift"), [(0.2, -3.0), (0.3, -2.0), (0.5, 2.0)])

@@ -123,8 +123,9 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
     for label in np.flatnonzero((t.episode >= 0) & (alarms[:, IS_RAISED] == 0.0)).tolist():
         lasted, since = now - int(t.episode[label]), int(rows.episode[label])
         gone = t.feature[trees[label], 0] == LEAF
-        if since != NEVER and (gone or label in rows.drifts_held):  # the members answer alone, and end the drift, or
-            t.episode[label] = -1  # it is no event yet: they end it if it becomes one
+        is_followed = rows.n_rows is not None
+        if is_followed and (since == NEVER or gone or label in rows.drifts_held):  # the drift was no event, the members
+            t.episode[label] = -1  # answer alone, and end it, or it is no event yet: they end it if it becomes one
             continue
         if since != NEVER and rows.n_rows is not None:
             lasted = rows.n_rows - since

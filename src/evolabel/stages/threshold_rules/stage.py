@@ -194,7 +194,7 @@ class ThresholdRules(Answering):
     def _excuse(self, label: int) -> None:
         """Forget recent errors of the tree of `label`, and end a drift of late without an event: a sensor was wrong."""
         t, tree = self.arrays, max(label, self.first_tree)
-        if t.alarms[tree, IS_RAISED] > 0.0:
+        if t.alarms[tree, IS_RAISED] > 0.0 or t.episode[label] >= 0:
             if t.clock[LEARNED] - t.alarms[tree, RAISED_AT] > LONGEST_HELD + EVERY:
                 return
             t.episode[label], t.since[tree] = -1, t.before[tree]

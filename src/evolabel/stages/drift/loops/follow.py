@@ -206,6 +206,14 @@ def learn_reversal(b: int, y: float, g: float, usual: FloatArray, members: Membe
 
 
 @inner
+def has_recovered(b: int, members: Members) -> bool:
+    """Return whether label b, which is in a drift, is predicted as well as before."""
+    arrays, share = members.arrays, members.arrays.share[0, b]
+    back = is_back(arrays.alarms[1, b], share * (1.0 - share)) and are_found(arrays.positives[b])
+    return bool(back and arrays.clock[ROWS] - arrays.episode[b] >= SHORTEST_DRIFT)
+
+
+@inner
 def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members) -> bool:
     """Watch the errors of label b for its answer y of this weight; return whether the fast member should be cut.
 
@@ -234,7 +242,7 @@ def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members)
     elif arrays.held[b] == CALM and now - since > LONGEST_DRIFT:
         members.happened[b], depth[1] = SETTLED, of_final[SHORT_MEAN]
         forget_usual(of_positives)
-    elif arrays.held[b] == CALM and now - since >= SHORTEST_DRIFT and is_back(of_final, spread) and found:
+    elif arrays.held[b] == CALM and has_recovered(b, members):
         members.happened[b], depth[0], depth[1] = RECOVERED, of_final[CALM_MEAN], of_final[SHORT_MEAN]
     learn_reversal(b, y, g, of_final, members)
     return slow != QUIET or final == RAISED or lost
@@ -242,13 +250,20 @@ def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members)
 
 @inner
 def release_held(members: Members) -> None:
-    """Let drifts that are held have happened, unless a sensor may be their cause, or has been too long."""
+    """Let drifts that are held have happened, unless a sensor may be their cause, or has been too long.
+
+    A label that has recovered after so long is calm, without an event.
+    """
     arrays = members.arrays
     for b in range(arrays.held.shape[0]):
         if arrays.held[b] != CALM:
-            waited = arrays.clock[ROWS] - arrays.episode[b]
-            if members.sensors.arrays.trial[UNSETTLED] == 0.0 or waited > LONGEST_HELD:
-                members.happened[b], arrays.held[b] = arrays.held[b], CALM
+            too_long = arrays.clock[ROWS] - arrays.episode[b] > LONGEST_HELD
+            if members.sensors.arrays.trial[UNSETTLED] == 0.0 or too_long:
+                if too_long and has_recovered(b, members):
+                    arrays.episode[b] = NEVER
+                else:
+                    members.happened[b] = arrays.held[b]
+                arrays.held[b] = CALM
 
 
 @inner
