@@ -14,6 +14,9 @@ there is one. Results are written to benchmarks/results/persisting.json after ev
 | sea, agrawal, sine, mixed | two classes                 | another concept                 |
 | flip                    | five, runs of the first       | the first becomes its opposite  |
 | rbf                     | four classes                  | none                            |
+| weak                    | two, each by one weak sensor  | none; runs of 300 or 1,000 rows |
+
+The labels of `weak` persist by themselves, and a sensor reads one deviation more while its label is on.
 
 River's learners and boosting are measured on the streams of two classes. Boosting is scikit-learn's
 HistGradientBoostingClassifier, fitted anew to the last 3,000 rows after every 500.
@@ -34,6 +37,8 @@ SEEDS = (21, 22, 23, 24, 25, 26)
 RUNS = (20, 200, 1000)
 TWO_CLASSES = ("sea", "agrawal", "sine", "mixed")
 OTHERS = ("flip", "rbf")
+WEAK_SEEDS = tuple(range(10, 20))
+WEAK_RUNS = {300: 6_000, 1000: 12_000}  # mean run -> rows
 LEFT_OUT = 0.1
 WINDOW, REFITTED_EVERY = 3_000, 500
 
@@ -73,7 +78,8 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="also what the file has already")
     parser.add_argument("--only-tables", action="store_true")
     options = parser.parse_args()
-    for case in () if options.only_tables else cases(options.seeds):
+    chosen = [*cases(options.seeds), *weak_cases()]
+    for case in () if options.only_tables else chosen:
         for learner in options.learners:
             is_known = learner in known().get(str(case), {})
             if (options.again or not is_known) and (learner in OURS or case.name in TWO_CLASSES):
@@ -89,11 +95,27 @@ def cases(seeds: Sequence[int]) -> Iterator[Case]:
                 yield from (Case(n, run, change, seed) for n in (*TWO_CLASSES, *OTHERS) if n != "rbf" or not change)
 
 
+def weak_cases() -> list[Case]:
+    """Return the streams of weak sensors."""
+    return [Case("weak", run, False, seed) for run in WEAK_RUNS for seed in WEAK_SEEDS]
+
+
 # ---------------------------------------------------------------------- streams
+
+
+def weak(case: Case) -> Persisting:
+    """Return two labels, either of which changes with a row by one chance in `case.run`, and four sensors."""
+    rng, n = np.random.default_rng(case.seed), WEAK_RUNS[case.run]
+    Y = np.cumsum(rng.random((n, 2)) < 1.0 / case.run, axis=0) % 2.0
+    X = rng.normal(size=(n, 4))
+    X[:, :2] += Y
+    return Persisting(X, Y, n // 2)
 
 
 def persisting(case: Case) -> Persisting:
     """Return the stream of `case`."""
+    if case.name == "weak":
+        return weak(case)
     has_twin = case.name != "flip"
     made = make_stream(case.name if case.change or not has_twin else f"{case.name}-plain", case.seed)
     Y = made.Y.copy()
@@ -202,29 +224,30 @@ def keep(case: Case, learner: str, run: dict[str, float | None]) -> None:
 
 def tables() -> str:
     """Return one table per group of streams: a row per length of runs, a column per learner."""
-    parts = []
-    for title, names, learners, seeds in (
-        ("All streams: left out / test-then-train; drift events", (*TWO_CLASSES, *OTHERS), tuple(OURS), SEEDS),
-        (f"Two classes, seed {SEEDS[0]}: left out / test-then-train", TWO_CLASSES, (*OURS, *RIVALS), SEEDS[:1]),
-    ):
-        lines = [f"{title}\n", f"{'mean run, change':18}" + "".join(f"{name:>24}" for name in learners)]
-        for change in (False, True):
-            for run in RUNS:
-                chosen = [
-                    case for case in cases(seeds) if (case.name in names, case.run, case.change) == (True, run, change)
-                ]
-                cells = (cell(chosen, learner) for learner in learners)
-                row = f"{run}, {'yes' if change else 'no'}"
-                lines.append(f"{row:18}" + "".join(f"{text:>24}" for text in cells))
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    every, first = list(cases(SEEDS)), [case for case in cases(SEEDS[:1]) if case.name in TWO_CLASSES]
+    groups = (
+        ("All streams: left out / test-then-train; drift events", every, tuple(OURS)),
+        (f"Two classes, seed {SEEDS[0]}: left out / test-then-train", first, (*OURS, *RIVALS)),
+        ("Weak sensors: left out / test-then-train; drift events", weak_cases(), tuple(OURS)),
+    )
+    return "\n\n".join(table(*group) for group in groups)
 
 
-def cell(chosen: list[Case], learner: str) -> str:
-    """Return the means of `learner` over the streams `chosen`, as far as they were measured, in words."""
+def table(title: str, chosen: Sequence[Case], learners: Sequence[str]) -> str:
+    """Return the table of the streams `chosen`: a row per length of runs, a column for each of `learners`."""
+    lines = [f"{title}\n", f"{'mean run, change':18}" + "".join(f"{name:>24}" for name in learners)]
+    for change, run in sorted({(case.change, case.run) for case in chosen}):
+        of_row = [case for case in chosen if (case.change, case.run) == (change, run)]
+        row = f"{run}, {'yes' if change else 'no'}"
+        lines.append(f"{row:18}" + "".join(f"{cell(of_row, learner):>24}" for learner in learners))
+    return "\n".join(lines)
+
+
+def cell(chosen: Sequence[Case], learner: str) -> str:
+    """Return the means of `learner` over the streams `chosen` in words; "-" unless all of them were measured."""
     found = known()
-    runs = [found[str(case)][learner] for case in chosen if learner in found.get(str(case), {})]
-    if not runs:
+    runs = [found.get(str(case), {}).get(learner) for case in chosen]
+    if None in runs:
         return "-"
     means = [float(np.mean([one[part] for one in runs])) for part in ("left_out", "test_then_train")]
     text = f"{means[0]:.3f} / {means[1]:.3f}"

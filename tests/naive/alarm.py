@@ -72,6 +72,12 @@ class NaiveAlarm:
             self.learn(loss, weight)
         return caused
 
+    def recount(self, before: float, n_eff: float) -> None:
+        """Calm answers count for less once it is known that answers persist, odds whenever an answer does."""
+        self.calm *= n_eff if before == 1.0 else 1.0
+        if self.log_odds > 0.0 and not self.raised:
+            self.log_odds *= min(n_eff / before, 1.0)
+
     def needed(self, spread: float, margin: float) -> float:
         """Distance from the calm mean that raises it."""
         window = window_of(spread)

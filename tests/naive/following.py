@@ -113,7 +113,10 @@ class NaiveFollower:
 
     def watch(self, b: int, F: FloatArray, y: float, weight: float) -> bool:
         """Mixer, share and alarms of one label; return whether the stream has changed."""
+        before = self.answers[b].last[0]
         n_eff, pace = self.answers[b].learn(y)
+        for alarm in self.alarms[b]:
+            alarm.recount(before, n_eff)
         self.mixers[b].learn(F, y, weight * pace)
         g = min(weight, 1.0)
         n = min(self.share[b][1] + g, 1000.0)

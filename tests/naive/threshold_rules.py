@@ -208,7 +208,9 @@ class NaiveThresholds:
     def learn_label(self, k: int, x: FloatArray, y: float, f: float, g: float, w: float) -> float:
         """Alarm, gate and sums; in the first two a row is at most one answer. Return the gain over f."""
         label, once, gain = self.labels[k], min(w, 1.0), 0.0
+        before = label.answers.last[0]
         n_eff, pace = label.answers.learn(y)
+        label.alarm.recount(before, n_eff)
         if label.root.children:
             label.watch(y, (y - g) ** 2, once, n_eff, len(self.rows), sqrt(2.0 * log(self.K + 1.0)))
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)

@@ -44,6 +44,27 @@ def test_states_that_last_are_no_drift_and_what_was_learned_is_kept(run):
     assert at_best > 0.9
 
 
+def weak_states(seed):
+    """Two labels in runs of 300 rows on average, each with one weak sensor; the first run can be very long."""
+    rng = np.random.default_rng(seed)
+    changes = np.array([rng.random(2) < 1.0 / 300.0 for _ in range(ROWS_OF_STREAM)])
+    Y = np.cumsum(changes, axis=0) % 2.0
+    X = rng.normal(size=(ROWS_OF_STREAM, 4))
+    X[:, :2] += Y
+    return X, Y
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_error_of_one_long_state_is_not_the_usual_one(seed):
+    """In its first state a label is predicted without error; the error of later states is that of weak sensors."""
+    X, Y = weak_states(seed)
+    clf, out = after_learning(X, Y)
+    assert "drift" not in kinds_of(clf)
+    still, _ = after_learning(X, Y, follow_drift=False)
+    kept, at_best = (float((each.predict(X[out]) == Y[out]).mean()) for each in (clf, still))
+    assert kept > at_best - 0.02
+
+
 def test_a_change_of_meaning_among_states_that_last_is_seen_and_followed():
     (X, Y), half = one_label(1, change=True)
     clf, out = after_learning(X, Y)

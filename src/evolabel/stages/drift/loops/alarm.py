@@ -233,6 +233,19 @@ def learn_calm(a: FloatArray, loss: float, weight: float) -> None:
 
 
 @inner
+def recount(a: FloatArray, n_before: float, n_eff: float) -> None:
+    """Let answers so far of `a` count for less where the next one does, for `n_eff` independent ones, not `n_before`.
+
+    A state is known to last only after it has lasted. Calm answers from before count for less once, when this is known,
+    and odds whenever an answer counts for less than the one before.
+    """
+    if n_before == 1.0:
+        a[CALM_COUNT] *= n_eff
+    if n_eff < n_before and a[ODDS] > 1.0 and a[IS_RAISED] == 0.0:
+        a[ODDS] **= n_eff / n_before
+
+
+@inner
 def lower_alarm(a: FloatArray, spread: float, row: int, are_found: bool) -> None:
     """Let the raised alarm `a` fall back if its loss is back at the calm level, or has stayed above it until `row`.
 

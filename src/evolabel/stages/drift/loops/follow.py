@@ -55,6 +55,7 @@ from evolabel.stages.drift.loops.alarm import (
     forget_usual,
     is_back,
     next_odds,
+    recount,
     watch,
     watch_positives,
 )
@@ -282,8 +283,11 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
             counts = members.arrays.persistence[b]
             if counts[LAST_ANSWER] != y[b]:
                 members.sensors.arrays.trial[RUN_ENDED] = 1.0
+            n_before = independent(counts)
             count_answer(counts, y[b])
             n_eff, spread = independent(counts), spread_of(counts)
+            for alarm in members.arrays.alarms[:, b]:
+                recount(alarm, n_before, n_eff)
             pace = pace_of(n_eff)
             spreads += spread
             n_row += spread * n_eff

@@ -37,6 +37,7 @@ from evolabel.stages.drift.loops.alarm import (
     forget_usual,
     next_odds,
     raise_alarm,
+    recount,
     watch,
     watch_positives,
 )
@@ -314,9 +315,11 @@ def learn_label(
     """
     t, gain = thresholds.arrays, 0.0
     once = min(w, 1.0)  # in alarms and gates one row is one answer
+    n_before = independent(t.persistence[k])
     count_answer(t.persistence[k], y)
     n_eff = independent(t.persistence[k])
     pace = pace_of(n_eff)
+    recount(t.alarms[k], n_before, n_eff)
     if is_grown(k, t):
         watch_tree(k, y, (y - g) ** 2, once, n_eff, margin, t)
         gain = learn_gate(k, y, f, g, once, pace, thresholds)
