@@ -65,6 +65,18 @@ def test_labels_that_last_are_predicted_by_the_last_answers_unless_they_come_lat
     assert share("--learner", "no-change")["kappa_temporal"] == 0.0
 
 
+@pytest.mark.parametrize("run", [1, 25])
+def test_no_change_stands_beside_a_learner_where_answers_persist(command, tmp_path, run):
+    rng = np.random.default_rng(0)
+    on = rng.integers(0, 2, 600) if run == 1 else np.arange(600) // run % 2
+    rows = [f"{x:.3f},{y},{1 - y}" for x, y in zip(rng.normal(size=600), on, strict=True)]
+    (tmp_path / "states.csv").write_text("\n".join(["heat,on,off", *rows]))
+    told = command("run", tmp_path / "states.csv", "--labels=-2", "--quiet")
+    persists = run > 1
+    assert ("Answers persist: 1,000 rows count for" in told.err) == persists
+    assert any(line.split()[:1] == ["no-change"] for line in told.out.splitlines()) == persists
+
+
 def test_json_is_all_that_goes_to_standard_output(command):
     told = command("run", "drift", "--samples", 150, "--against", "prior", "--seeds", 2, "--json")
     document = json.loads(told.out)

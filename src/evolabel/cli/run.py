@@ -29,8 +29,9 @@ from evolabel.cli.parameters import given_parameters
 from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import DataSource, Drop, Labels, Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
-from evolabel.evaluate import Repeated, Results, prequential, repeat
+from evolabel.evaluate import Learner, Repeated, Results, prequential, repeat
 from evolabel.evaluate.repeated import run_notes
+from evolabel.explain.rule_set import persistence_lines
 from evolabel.streams import Dataset
 
 _MIN_WINDOW = 50  # rows
@@ -138,13 +139,14 @@ def run(
     check_seeds(seeds, source, annotated)
     _check_out(out, force=force)
     compile_kernels(compiling_learners(trained, active), quiet=quiet or json)
+    beside = {} if active.budget or "no-change" in learners else chosen_learners("no-change", "")
     with threadpool_limits(1), LiveBars(list(learners), quiet=quiet or json) as bars:
 
         def once(seed: int) -> Results:
             bars.begin(f"seed {seed}" if seeds > 1 else source.name)
             stream = source.stream(seed) if seed else first
             results = prequential(
-                {name: make(seed) for name, make in learners.items()},
+                {name: make(seed) for name, make in {**learners, **beside}.items()},
                 stream,
                 initial=source.initial,
                 metrics=split_names(metrics),
@@ -153,14 +155,39 @@ def run(
                 delay=_read_delay(delay),
                 annotated=annotated,
                 seed=seed,
-                progress=bars.step,
+                progress=lambda step: bars.step(step) if step.learner in learners else None,
                 on_event=bars.show_event,
             )
-            kept = next(iter(learners))  # the others are not needed any more, and may be large
-            return replace(results, learners={kept: classifier_inside(trained_classifier(results.learners[kept]))})
+            return _kept(results, list(learners), beside, seed)
 
         repeated = repeat(once, range(seeds))
     _show(repeated, first, out, as_json=json)
+
+
+def persistence_of(learner: Learner) -> list[str]:
+    """Return the line on how much the answers persist by a trained `learner`; none where they do not."""
+    if isinstance(learner, EvolvingFuzzyClassifier) and learner.inner.is_fitted:
+        return persistence_lines(learner.rules_.independent)
+    return []
+
+
+def _kept(results: Results, learners: list[str], beside: dict[str, Factory], seed: int) -> Results:
+    """Return `results` with the first of the trained `learners` alone: the others may be large.
+
+    Learners `beside` them are dropped unless answers persist, by the run of the first `seed`.
+    """
+    main = classifier_inside(trained_classifier(results.learners[learners[0]]))
+    if seed == 0 and not persistence_of(main):
+        beside.clear()
+    names = [*learners, *beside]
+    return replace(
+        results,
+        summary={name: results.summary[name] for name in names},
+        trend=tuple(point for point in results.trend if point.learner in names),
+        settings={**results.settings, "learners": {name: results.settings["learners"][name] for name in names}},
+        learners={learners[0]: main},
+        label_counts={name: counts for name, counts in results.label_counts.items() if name in names},
+    )
 
 
 def _for_labels(learners: dict[str, Factory], columns: Dataset, active: BudgetOptions) -> dict[str, Factory]:
@@ -200,7 +227,8 @@ def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bo
 
 def _print(repeated: Repeated, *, as_json: bool) -> None:
     """Print notes and results, as tables or as JSON."""
-    for note in run_notes(repeated):
+    trained = list(repeated.runs.values())[-1].learners[repeated.learners[0]]
+    for note in [*run_notes(repeated), *persistence_of(trained)]:
         print_message(note)
     if as_json:
         print_json(repeated.document())

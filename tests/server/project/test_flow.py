@@ -2,6 +2,7 @@
 
 import sqlite3
 
+import numpy as np
 import pytest
 
 from evolabel.errors import DataError, ParameterError
@@ -48,6 +49,16 @@ def test_the_check_counts_the_budget_from_the_log_alone(database, start):
     assert found.samples == 120
     assert 0 < found.asked < found.cost <= found.allowed == pytest.approx(60 * 2 * 0.5 + 60 * 2 * 0.1)
     assert found.replay.checksum == checksum(worker)
+
+
+def test_the_last_answers_count_where_labels_come_with_the_samples(sqlite, start):
+    """The features do not show the labels, which change after every 15 samples."""
+    worker, right = start(sqlite).workers["pumps"], []
+    for i, (sample, _) in enumerate(samples(300)):
+        on = i // 15 % 2 == 1
+        result = send(worker, {**sample, "y": {"leak": on, "wear": not on}})
+        right.append(result["labels"] == ["leak" if on else "wear"])
+    assert np.mean(right[200:]) > 0.85
 
 
 def test_a_sample_is_counted_once(database, start):

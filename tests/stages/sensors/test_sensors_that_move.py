@@ -80,6 +80,30 @@ def test_a_label_that_was_never_in_a_drift_does_not_recover():
     assert shown == ["sensor moved"]
 
 
+def test_a_correction_that_stops_helping_is_dropped_along_a_stream():
+    """The inputs have moved, and labels first follow as if the sensor had; then they follow the reading as it is."""
+    X = np.random.default_rng(0).normal(size=(6000, 4))[: AT + 800]
+    read = X.copy()
+    read[AT:, 0] += 3.0
+
+    def labels(rows):
+        near = np.abs(rows[:, 0]) < 0.7
+        return np.column_stack([near, near ^ (rows[:, 1] > 0.0), rows[:, 2] > 0.0]).astype(float)
+
+    Y = np.concatenate([labels(X[: AT + 300]), labels(read[AT + 300 :])])
+    clf = EvolvingFuzzyClassifier()
+    clf.test_then_train(read, Y)
+    moved, dropped = (event for event in clf.events_ if event.kind in ("sensor moved", "correction dropped"))
+    assert (moved.kind, moved.feature, dropped.kind, dropped.feature) == (
+        "sensor moved",
+        "x0",
+        "correction dropped",
+        "x0",
+    )
+    assert AT + 300 < dropped.sample < AT + 500
+    np.testing.assert_array_equal(clf.inner.any_model.drift.sensors.corrected(read), read)
+
+
 def test_a_drift_that_is_held_until_it_is_over_is_no_event():
     """The sensor is loose: after a while it reads right in most rows, so that it stays suspect for long."""
     X, Y = sloped_stream()
