@@ -34,11 +34,12 @@ class Task(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """Outputs for each row before it was learned, (n, K), and for the rows asked at the end; drift events."""
+    """Outputs for each row before it was learned, (n, K), and for the rows asked at the end; events of either kind."""
 
     before: np.ndarray
     after: np.ndarray
-    events: int | None = None
+    drifts: int | None = None
+    sensors: int | None = None
 
 
 def learn(name: str, task: Task) -> Outputs:
@@ -55,8 +56,9 @@ def ours(options: dict[str, Any], task: Task) -> Outputs:
     classifier = EvolvingFuzzyClassifier(**options)
     classifier.partial_fit(task.X[:1], targets(task, slice(1)), **known_targets(task))
     before = np.vstack([np.full((1, task.Y.shape[1]), 0.5), classifier.test_then_train(task.X[1:], targets(task)[1:])])
-    events = sum(event.kind == "drift" for event in classifier.events_)
-    return Outputs(before, np.asarray(classifier.predict_proba(task.asked)), events)
+    kinds = [event.kind for event in classifier.events_]
+    after = np.asarray(classifier.predict_proba(task.asked))
+    return Outputs(before, after, kinds.count("drift"), kinds.count("sensor moved"))
 
 
 def targets(task: Task, rows: slice = slice(None)) -> np.ndarray:
