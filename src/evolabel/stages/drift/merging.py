@@ -15,7 +15,7 @@ from collections import deque
 import numpy as np
 
 from evolabel.stages.drift.stage import NoDrift
-from evolabel.stages.rules.arrays import RULES, SEEN, Settings
+from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.loops.antecedents import derive_inverse_variance, pool_moments
 from evolabel.stages.rules.rule_state import RuleState, blend
 from evolabel.stages.rules.stage import RuleBase
@@ -45,7 +45,7 @@ def merge_drifts(
     mine.merge(theirs)
     _add_whole_stream(mine, theirs)
     for slot in range(1, other.n_rules + 1):
-        _add_copy(rules, other, slot)
+        rules.add_copy(other, slot)
     rules.shrink_to(rules.settings.max_rules)
 
 
@@ -154,14 +154,3 @@ def _own_part(own: FloatArray, others: FloatArray) -> FloatArray:
     1, 3, 10 and 50 answers to in 1,000 rows: .763 before the merge; .659, .695, .724, .749 if all its samples counted.
     """
     return np.where(others > 0.0, np.minimum(2.0 * own / np.where(others > 0.0, others, 1.0), 1.0), 1.0)
-
-
-def _add_copy(rules: RuleBase, other: RuleBase, slot: int) -> None:
-    """Add a copy of the rule in `slot` of `other`, of the same widths, to `rules`, under a new identity."""
-    rules.reserve(rules.n_rules + 1)
-    target = rules.n_rules + 1
-    rules.arrays.counters[RULES] = target
-    rules.contents.set_slots(np.array([target]), {name: array[[slot]] for name, array in other.by_slot.items()})
-    identity = rules.arrays.identity[target] = rules.new_number()
-    rules.rule_names.add(int(identity), other.rule_names.names.get(int(other.arrays.identity[slot])))
-    rules.log("joined", int(identity), None)

@@ -560,7 +560,7 @@ class Drift(NoDrift, Beside):
 
     def resume_fading(self, slot: int) -> None:
         """Let the fast sums of `slot` fade from now on: they did not while its rule was locked."""
-        self.rules.arrays.fast_block[slot] = self.block
+        fast_sums.set_block(self.block, self.rules.arrays, slot)
 
     def grow_labels(self, known: int, n_labels: int) -> None:
         """Add labels to the members, from `known` up to `n_labels`, at the rate of `RuleBase.grow_labels`."""
@@ -587,7 +587,9 @@ class Drift(NoDrift, Beside):
         self.sensors.take_features(other.sensors, sources)
         self.ended_by_trees = other.ended_by_trees
         if self.rules.settings.memory != other.rules.settings.memory:
-            self.rules.arrays.fast_block[:] = self.block  # sums have faded to the present; blocks are of another length
+            fast_sums.set_block(
+                self.block, self.rules.arrays
+            )  # sums have faded to the present; blocks are of another length
 
     def stored(self) -> Arrays:
         """Return the arrays of the members by name, as files have them."""
@@ -610,7 +612,7 @@ class Drift(NoDrift, Beside):
             return
         for drift in (self, other):
             drift.fade_to_present(begin=True)
-        other.rules.arrays.fast_block[:] = self.block
+        fast_sums.set_block(self.block, other.rules.arrays)
 
     def merge(self, other: Any) -> None:
         """Add what the members of `other` have learned, whose labels and features are in the same order."""

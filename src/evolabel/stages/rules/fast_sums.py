@@ -34,6 +34,11 @@ def copy_slow(rules: RuleArrays, slot: int, block: int) -> None:
     rules.fast_block[slot] = block
 
 
+def set_block(block: int, rules: RuleArrays, slots: slice | int = slice(None)) -> None:
+    """Note that the fast sums of `slots` have faded up to `block`."""
+    rules.fast_block[slots] = block
+
+
 def fade_to(block: int, rules: RuleArrays, settings: Settings) -> None:
     """Fade the fast sums of all slots but locked ones up to `block`, and derive P."""
     for slot in _learning(rules):

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -279,6 +279,16 @@ class RuleBase(RuleState):
         self.contents.free(slot)
         self.rule_names.remove(identity)
         self.log(kind, identity, None)
+
+    def add_copy(self, other: Self, slot: int) -> None:
+        """Add a copy of the rule in `slot` of `other`, of the same widths, under a new identity."""
+        target = self.n_rules + 1
+        self.reserve(target)
+        self.arrays.counters[RULES] = target
+        self.contents.set_slots(np.array([target]), {name: array[[slot]] for name, array in other.by_slot.items()})
+        identity = self.arrays.identity[target] = self.new_number()
+        self.rule_names.add(identity, other.rule_names.names.get(int(other.arrays.identity[slot])))
+        self.log("joined", identity, None)
 
     def new_number(self) -> int:
         """Return the number of a new rule, whichever stage it belongs to."""

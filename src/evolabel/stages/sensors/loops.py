@@ -229,6 +229,12 @@ def is_over(now: int, sensors: SensorState) -> bool:
 
 
 @inner
+def note_change(trial: FloatArray) -> None:
+    """Note in the `trial` that an answer has changed since its last row."""
+    trial[RUN_ENDED] = 1.0
+
+
+@inner
 def restart(now: int, trial: FloatArray) -> None:
     """Start the `trial` at the row `now`, or start it anew: it has seen no answer."""
     trial[STARTED], trial[ANSWERS] = now, 0.0

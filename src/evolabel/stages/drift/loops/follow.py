@@ -75,7 +75,7 @@ from evolabel.stages.rules.arrays import State
 from evolabel.stages.rules.loops.antecedents import rule_memberships
 from evolabel.stages.rules.loops.consequents import answer, fill_products, learn_consequents, project
 from evolabel.stages.scaling.loops import clipped_score, score_of
-from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, PERSISTS, RUN_ENDED, UNSETTLED, UNWATCHED
+from evolabel.stages.sensors.arrays import FACTOR, IS_ON, NEW_OFFSET, OFFSET, PERSISTS, UNSETTLED, UNWATCHED
 from evolabel.stages.sensors.loops import (
     answering_view,
     compare_views,
@@ -83,6 +83,7 @@ from evolabel.stages.sensors.loops import (
     is_over,
     is_unsettled,
     learn_calm_reading,
+    note_change,
     read_row,
     watch_feature,
 )
@@ -282,7 +283,7 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
         if g > 0.0:
             counts = members.arrays.persistence[b]
             if counts[LAST_ANSWER] != y[b]:
-                members.sensors.arrays.trial[RUN_ENDED] = 1.0
+                note_change(members.sensors.arrays.trial)
             n_before = independent(counts)
             count_answer(counts, y[b])
             n_eff, spread = independent(counts), spread_of(counts)
