@@ -18,7 +18,7 @@ from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.rules.arrays import SEEN, Settings
 from evolabel.stages.rules.loops.antecedents import derive_inverse_variance, pool_moments
 from evolabel.stages.rules.rule_state import RuleState, blend
-from evolabel.stages.rules.stage import RuleBase
+from evolabel.stages.rules.stage import RuleBase, add_copy
 from evolabel.typing import FloatArray, IntArray
 
 Lines = tuple[FloatArray, FloatArray]
@@ -45,7 +45,7 @@ def merge_drifts(
     mine.merge(theirs)
     _add_whole_stream(mine, theirs)
     for slot in range(1, other.n_rules + 1):
-        rules.add_copy(other, slot)
+        add_copy(rules, other, slot)
     rules.shrink_to(rules.settings.max_rules)
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -280,16 +280,6 @@ class RuleBase(RuleState):
         self.rule_names.remove(identity)
         self.log(kind, identity, None)
 
-    def add_copy(self, other: Self, slot: int) -> None:
-        """Add a copy of the rule in `slot` of `other`, of the same widths, under a new identity."""
-        target = self.n_rules + 1
-        self.reserve(target)
-        self.arrays.counters[RULES] = target
-        self.contents.set_slots(np.array([target]), {name: array[[slot]] for name, array in other.by_slot.items()})
-        identity = self.arrays.identity[target] = self.new_number()
-        self.rule_names.add(identity, other.rule_names.names.get(int(other.arrays.identity[slot])))
-        self.log("joined", identity, None)
-
     def new_number(self) -> int:
         """Return the number of a new rule, whichever stage it belongs to."""
         number = int(self.arrays.counters[NEXT_IDENTITY])
@@ -346,6 +336,17 @@ class RuleBase(RuleState):
             self.arrays = RuleArrays._make(np.array(array) for array in self.arrays)
             copies: dict[str, Any] = {name: np.array(getattr(self.settings, name)) for name in ("penalty", "metric")}
             self.settings = self.settings._replace(**copies)
+
+
+def add_copy(rules: RuleBase, other: RuleBase, slot: int) -> None:
+    """Add a copy of the rule in `slot` of `other`, of the same widths, to `rules`, under a new identity."""
+    target = rules.n_rules + 1
+    rules.reserve(target)
+    rules.arrays.counters[RULES] = target
+    rules.contents.set_slots(np.array([target]), {name: array[[slot]] for name, array in other.by_slot.items()})
+    identity = rules.arrays.identity[target] = rules.new_number()
+    rules.rule_names.add(identity, other.rule_names.names.get(int(other.arrays.identity[slot])))
+    rules.log("joined", identity, None)
 
 
 @contextmanager
