@@ -27,7 +27,7 @@ def conditions_of(classifier: EvolvingFuzzyClassifier) -> dict[str, Rules]:
     """Return the threshold rules of every label of `classifier` for which they are used, by name of the label."""
     return {
         found.label: [[Bounds(c.feature, c.low, c.high) for c in rule.conditions] for rule in found.rules]
-        for found in classifier.rules_.thresholds
+        for found in classifier.rules_.threshold_rules
     }
 
 

@@ -74,6 +74,7 @@ def test_no_change_stands_beside_a_learner_where_answers_persist(command, tmp_pa
     told = command("run", tmp_path / "states.csv", "--labels=-2", "--quiet")
     persists = run > 1
     assert ("Answers persist: 1,000 rows count for" in told.err) == persists
+    assert "label0" not in told.err
     assert any(line.split()[:1] == ["no-change"] for line in told.out.splitlines()) == persists
 
 

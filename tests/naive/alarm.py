@@ -72,9 +72,10 @@ class NaiveAlarm:
             self.learn(loss, weight)
         return caused
 
-    def recount(self, before: float, n_eff: float) -> None:
-        """Calm answers count for less once it is known that answers persist, odds whenever an answer does."""
-        self.calm *= n_eff if before == 1.0 else 1.0
+    def recount(self, before: float, n_eff: float, answers: float) -> None:
+        """Calm answers count for less where answers begin to persist, odds whenever an answer does."""
+        if before == 1.0 > n_eff:
+            self.calm = min(self.calm, n_eff * answers)
         if self.log_odds > 0.0 and not self.raised:
             self.log_odds *= min(n_eff / before, 1.0)
 

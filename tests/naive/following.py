@@ -116,7 +116,7 @@ class NaiveFollower:
         before = self.answers[b].last[0]
         n_eff, pace = self.answers[b].learn(y)
         for alarm in self.alarms[b]:
-            alarm.recount(before, n_eff)
+            alarm.recount(before, n_eff, min(len(self.answers[b].answers), 1000))
         self.mixers[b].learn(F, y, weight * pace)
         g = min(weight, 1.0)
         n = min(self.share[b][1] + g, 1000.0)

@@ -210,7 +210,7 @@ class NaiveThresholds:
         label, once, gain = self.labels[k], min(w, 1.0), 0.0
         before = label.answers.last[0]
         n_eff, pace = label.answers.learn(y)
-        label.alarm.recount(before, n_eff)
+        label.alarm.recount(before, n_eff, min(len(label.answers.answers), 1000))
         if label.root.children:
             label.watch(y, (y - g) ** 2, once, n_eff, len(self.rows), sqrt(2.0 * log(self.K + 1.0)))
             e, h = clip(f, 0.0, 1.0), label.gate.mixed(f, g)

@@ -1,5 +1,6 @@
 """`evolabel run`: learn a stream and measure the accuracy, beside other learners."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -164,10 +165,15 @@ def run(
     _show(repeated, first, out, as_json=json)
 
 
-def persistence_of(learner: Learner) -> list[str]:
-    """Return the line on how much the answers persist by a trained `learner`; none where they do not."""
+def persistence_of(learner: Learner, labels: Sequence[str] = ()) -> list[str]:
+    """Return the line on how much the answers persist by a trained `learner`; none where they do not.
+
+    Where there is a name in `labels` for each label, these are printed instead of those of the learner.
+    """
     if isinstance(learner, EvolvingFuzzyClassifier) and learner.inner.is_fitted:
-        return persistence_lines(learner.rules_.independent)
+        independent = learner.rules_.independent
+        names = labels if len(labels) == len(independent) else list(independent)
+        return persistence_lines(dict(zip(names, independent.values(), strict=True)))
     return []
 
 
@@ -220,15 +226,15 @@ def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bo
     try:
         written = [] if out is None else _write(repeated, columns, out)
     finally:
-        _print(repeated, as_json=as_json)
+        _print(repeated, columns.label_names, as_json=as_json)
     for message in written:
         print_message(message)
 
 
-def _print(repeated: Repeated, *, as_json: bool) -> None:
-    """Print notes and results, as tables or as JSON."""
+def _print(repeated: Repeated, labels: Sequence[str], *, as_json: bool) -> None:
+    """Print notes and results of these `labels`, as tables or as JSON."""
     trained = list(repeated.runs.values())[-1].learners[repeated.learners[0]]
-    for note in [*run_notes(repeated), *persistence_of(trained)]:
+    for note in [*run_notes(repeated), *persistence_of(trained, labels)]:
         print_message(note)
     if as_json:
         print_json(repeated.document())

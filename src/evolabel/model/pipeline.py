@@ -434,7 +434,8 @@ def merge_stages(model: Model, other: Model, labels: IntArray) -> None:
             with _shielded(model, stage, learning=True, beside=other):
                 stage.merge(theirs[name], labels)
     if model.forest is not None or other.forest is not None:
-        model.forest = forest_of(model.trees)
+        model.forest = None
+        start_forest(model)
     if other.first_tree is None:
         model.first_tree = None
     drop_first_tree(model)

@@ -118,6 +118,9 @@ class StreamModel(SeenArrays):
         self.is_first = False  # whether it is itself the model of such a `FirstModel`
         self.running: str | None = None  # the stage of a user that answers or learns now
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "running": None}  # a copy made inside of a stage is no part of its call
+
     @property
     def users_stages(self) -> list[CheckedStage]:
         """Those of its own stages that a user wrote: any error of theirs leaves the model as it was."""
@@ -274,12 +277,15 @@ class StreamModel(SeenArrays):
             P = np.empty(Y.shape)
         _, _, weights, confidences, _, decisions, raw, _, _, coverages, limits, _ = batch
         learned = Batch(X, Y, weights, confidences, plain, decisions, raw, np.empty(X.shape), P, coverages, limits)
+        if self.memory is not None:
+            followed.fill(np.nan)  # where the memory has not learned a row
         before = rules.n_seen
         with held():
             try:
                 pipeline.learn_stages(self, learned, followed)
             except BaseException as error:
                 done = slice(0, rules.n_seen - before)
+                followed[done] = np.where(np.isnan(followed[done]), plain[done], followed[done])
                 self._learn_answers(learned.rows(done), followed[done])
                 if isinstance(error, LinAlgError):
                     advice = "call fit again with scaled features or a larger ridge"

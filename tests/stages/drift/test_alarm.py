@@ -10,7 +10,7 @@ from naive import alarm as naive
 
 from evolabel.stages.drift.arrays import N_ALARM
 from evolabel.stages.drift.loops import alarm as alarm_module
-from evolabel.stages.drift.loops.alarm import QUIET, RAISED, RISE
+from evolabel.stages.drift.loops.alarm import CALM_COUNT, QUIET, RAISED, RISE
 
 alarm = CallableKernels(alarm_module)
 
@@ -139,3 +139,12 @@ def test_all_labels_at_once_are_each_label_alone(seed, K):
             )
             assert found[j] == expected
     np.testing.assert_array_equal(A, alone)
+
+
+def test_answers_that_persist_again_and_again_keep_calm_counts_that_can_raise_an_alarm():
+    a = np.zeros(N_ALARM)
+    a[CALM_COUNT] = 3000.0
+    for _ in range(10):
+        alarm.recount(a, 1.0, 0.6, 1000.0)
+        alarm.recount(a, 0.6, 1.0, 1000.0)
+    assert a[CALM_COUNT] == 600.0

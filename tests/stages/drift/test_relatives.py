@@ -85,3 +85,23 @@ def test_a_classifier_alone_has_no_covariances_and_labels_beside_an_answer_stay(
     classifier = EvolvingFuzzyClassifier().fit(X, Y)
     assert classifier.inner.any_model.drift.arrays.relatives.shape == (2, 0)
     assert answered({"follow_drift": False}).classifier.inner.any_model.drift.packed is None
+
+
+def test_only_positives_have_errors_above_0():
+    learner = answered({})
+    trees = learner.classifier.inner.any_model.trees
+    trees.arrays.F[:] -= 2.0  # outputs of negatives below 0
+    known = trees.arrays.rows[:2000] >= 0
+    errors, Y = trees.errors(), trees.arrays.Y[:2000][known]
+    assert not (errors[Y == 0.0] > 0.0).any()
+    assert (errors[Y == 1.0] > 0.0).any()
+
+
+def test_a_merged_model_learns_labels_beside_an_answer_if_one_of_both_has():
+    learner = answered({})
+    alone = learner.classifier.sibling()
+    rng = np.random.default_rng(3)
+    alone.partial_fit(rng.normal(size=(30, 3)), (rng.random((30, 2)) < 0.5).astype(float))
+    merged = alone.merge(learner.classifier).inner.any_model
+    assert merged.forest is not None
+    assert merged.drift.arrays.relatives.shape == (2, 2)

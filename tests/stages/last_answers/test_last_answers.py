@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.last_answers import NaiveLastAnswers
 
-from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Rows
+from evolabel import EvolvingFuzzyClassifier
+from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Batch, Rows
 from evolabel.errors import DataError
 from evolabel.stages.last_answers.arrays import LAST_ANSWER_ARRAYS
 from evolabel.stages.last_answers.stage import LastAnswers, near_rows
@@ -258,3 +259,20 @@ def test_a_copy_has_arrays_of_its_own():
 
 def test_only_the_first_rows_are_near():
     assert [near_rows(first).tolist() for first in (1, 3, 4, 5, 10**30)] == [[1, 2, 3, 4], [3, 4], [4], [], []]
+
+
+@pytest.mark.parametrize("left_before", [0.0, 1e3])
+def test_rows_that_the_memory_has_not_learned_are_calibrated_by_their_plain_outputs(left_before, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(330, 2))
+    Y = (X > 0.0).astype(float)
+    model = EvolvingFuzzyClassifier(max_rules=3).fit(X[:300], Y[:300]).inner.any_model
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LastAnswers, "learn", stop)
+    outputs, plain = np.full((30, 2), left_before), np.zeros((30, 2))
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_rows(Batch(X[300:], Y[300:], outputs=outputs, plain=plain))
+    np.testing.assert_array_equal(outputs, plain)

@@ -305,3 +305,12 @@ def test_a_stage_cannot_train_its_own_classifier(method, monkeypatch):
     monkeypatch.setattr(Trespassing, "when", "")
     assert same_arrays(clf, twin)
     assert same_arrays(clf.partial_fit(X[300:310], Y[300:310]), twin.partial_fit(X[300:310], Y[300:310]))
+
+
+def test_a_copy_made_inside_of_a_stage_learns_on(monkeypatch):
+    clf, copies = fitted(Trespassing()), []
+    monkeypatch.setattr(Trespassing, "when", "answer")
+    monkeypatch.setattr(Trespassing, "act", lambda: copies.append(copy.deepcopy(clf)) if not copies else None)
+    clf.predict_proba(X[300:301])
+    monkeypatch.setattr(Trespassing, "when", "")
+    assert copies[0].partial_fit(X[300:310], Y[300:310]).n_samples_seen_ == N + 10

@@ -20,7 +20,7 @@ from evolabel.core.stored_checks import (
     require,
 )
 from evolabel.errors import DataError
-from evolabel.model.pipeline import BEHIND, stages_behind, start_forest, start_stages
+from evolabel.model.pipeline import BEHIND, stages_behind, start_stages
 from evolabel.model.seen_ranges import SEEN_ARRAYS
 from evolabel.model.storage.read_edits import (
     CHANGE_ARRAYS,
@@ -32,6 +32,7 @@ from evolabel.model.storage.read_edits import (
 )
 from evolabel.model.stream_model import StreamModel
 from evolabel.model.warm_up import WARM_UP_ARRAYS, check_warm_up
+from evolabel.stages.answered_forest.stage import forest_of
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.own.stage import check_given
 from evolabel.stages.rules.file_checks import check_settings
@@ -155,7 +156,7 @@ def _restore_stages(model: StreamModel, parts: dict[str, Arrays]) -> None:
     if not parts["first_tree"]:
         model.first_tree = None
     if parts["answered_forest"]:
-        start_forest(model)
+        model.answers_are_few, model.forest = True, forest_of(model.trees)
     stages = stages_behind(model)
     with inside("stages"):
         new = [each.name for each in model.own_stages if each.is_built_in and not part_of(parts["stages"], each.name)]
@@ -169,6 +170,8 @@ def _restore_stages(model: StreamModel, parts: dict[str, Arrays]) -> None:
         if name not in new:
             with inside(group):
                 stage.restore(part_of(parts[group], name) if name else parts[group])
+    if model.forest is not None:  # a file of before has no covariances of errors
+        model.drift.relate(model.forest.trees.errors())
 
 
 def read_options(stored: StoredFacts, options_class: type[Options]) -> Options:

@@ -124,8 +124,9 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
         lasted, since = now - int(t.episode[label]), int(rows.episode[label])
         gone = t.feature[trees[label], 0] == LEAF
         is_followed = rows.n_rows is not None
-        if is_followed and (since == NEVER or gone or label in rows.drifts_held):  # the drift was no event, the members
-            t.episode[label] = -1  # answer alone, and end it, or it is no event yet: they end it if it becomes one
+        # It was no event, or the members answer alone and end it, or it is held and they end it if it becomes an event.
+        if is_followed and (since == NEVER or gone or label in rows.drifts_held):
+            t.episode[label] = -1
             continue
         if since != NEVER and rows.n_rows is not None:
             lasted = rows.n_rows - since

@@ -105,10 +105,13 @@ class ThresholdRules(Answering):
         return self._packed()[2]
 
     def errors(self) -> FloatArray:
-        """Return the errors of the outputs in front of the trees for the rows that are kept, (n, K); NaN: no answer."""
+        """Return the errors of the outputs in front of the trees for the rows that are kept, (n, K); NaN: no answer.
+
+        Outputs are cut to [0, 1], so that errors of positives alone are above 0.
+        """
         kept = self.arrays.rows[:MAIN_ROWS] >= 0
         Y, F, weights = (array[:MAIN_ROWS][kept] for array in (self.arrays.Y, self.arrays.F, self.arrays.weights))
-        return np.where(weights > 0.0, Y - F, np.nan)
+        return np.where(weights > 0.0, Y - np.clip(F, 0.0, 1.0), np.nan)
 
     @property
     def first_tree(self) -> int:

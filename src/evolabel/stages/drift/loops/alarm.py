@@ -233,14 +233,14 @@ def learn_calm(a: FloatArray, loss: float, weight: float) -> None:
 
 
 @inner
-def recount(a: FloatArray, n_before: float, n_eff: float) -> None:
-    """Let answers so far of `a` count for less where the next one does, for `n_eff` independent ones, not `n_before`.
+def recount(a: FloatArray, n_before: float, n_eff: float, n_answers: float) -> None:
+    """Lower what the answers so far count for in the alarm `a`, where the next one counts for `n_eff` independent ones.
 
-    A state is known to last only after it has lasted. Calm answers from before count for less once, when this is known,
-    and odds whenever an answer counts for less than the one before.
+    The one before counted for `n_before`. It takes a long state to show that answers persist. When they begin to, calm
+    answers count for at most `n_eff` times the `n_answers` so far, and odds are lowered whenever `n_eff` is.
     """
-    if n_before == 1.0:
-        a[CALM_COUNT] *= n_eff
+    if n_before == 1.0 and n_eff < 1.0:
+        a[CALM_COUNT] = min(a[CALM_COUNT], n_eff * n_answers)
     if n_eff < n_before and a[ODDS] > 1.0 and a[IS_RAISED] == 0.0:
         a[ODDS] **= n_eff / n_before
 

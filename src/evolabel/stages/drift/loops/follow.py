@@ -9,7 +9,7 @@ sensors, scores of the linear member, the longest and the shortest drift, and th
 
 import numpy as np
 
-from evolabel.core.pace import LAST_ANSWER, count_answer, independent, pace_of, spread_of
+from evolabel.core.pace import LAST_ANSWER, N_ANSWERS, count_answer, independent, pace_of, spread_of
 from evolabel.engine.compile import inner
 from evolabel.engine.values import MAX_VALUE
 from evolabel.stages.drift.arrays import (
@@ -288,7 +288,7 @@ def learn_answers(y: FloatArray, weight: float, confidence: FloatArray, in_strea
             count_answer(counts, y[b])
             n_eff, spread = independent(counts), spread_of(counts)
             for alarm in members.arrays.alarms[:, b]:
-                recount(alarm, n_before, n_eff)
+                recount(alarm, n_before, n_eff, counts[N_ANSWERS])
             pace = pace_of(n_eff)
             spreads += spread
             n_row += spread * n_eff

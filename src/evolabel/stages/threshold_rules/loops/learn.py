@@ -24,7 +24,7 @@ count independent answers. Sums of nodes, gains of subtrees, waiting times and t
 
 import numpy as np
 
-from evolabel.core.pace import count_answer, independent, pace_of
+from evolabel.core.pace import N_ANSWERS, count_answer, independent, pace_of
 from evolabel.engine.compile import inner, kernel
 from evolabel.stages.drift.loops.alarm import (
     AFTER_BATCH,
@@ -319,7 +319,7 @@ def learn_label(
     count_answer(t.persistence[k], y)
     n_eff = independent(t.persistence[k])
     pace = pace_of(n_eff)
-    recount(t.alarms[k], n_before, n_eff)
+    recount(t.alarms[k], n_before, n_eff, t.persistence[k, N_ANSWERS])
     if is_grown(k, t):
         watch_tree(k, y, (y - g) ** 2, once, n_eff, margin, t)
         gain = learn_gate(k, y, f, g, once, pace, thresholds)
