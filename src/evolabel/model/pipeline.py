@@ -446,8 +446,8 @@ def _shielded(
 ) -> AbstractContextManager[None]:
     """Return a context in which `stage`, if it is a user's, can write no arrays of `model`, but its own if `learning`.
 
-    Nor those of the model `beside` it. Built-in stages reach their arrays by addresses and replace them, so nothing is
-    shielded while one of them runs.
+    The arrays of the model `beside` it cannot be written either. Built-in stages reach their arrays by addresses and
+    replace them, so nothing is shielded while one of them runs.
     """
     return nullcontext() if stage not in model.users_stages else _shield(model, stage, learning, beside)
 

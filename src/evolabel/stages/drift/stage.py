@@ -586,10 +586,8 @@ class Drift(NoDrift, Beside):
         self.arrays = MEMBER_ARRAYS.rearranged(other.arrays, sources)
         self.sensors.take_features(other.sensors, sources)
         self.ended_by_trees = other.ended_by_trees
-        if self.rules.settings.memory != other.rules.settings.memory:
-            fast_sums.set_block(
-                self.block, self.rules.arrays
-            )  # sums have faded to the present; blocks are of another length
+        if self.rules.settings.memory != other.rules.settings.memory:  # blocks have another length
+            fast_sums.set_block(self.block, self.rules.arrays)  # to which sums have faded
 
     def stored(self) -> Arrays:
         """Return the arrays of the members by name, as files have them."""

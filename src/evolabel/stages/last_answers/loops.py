@@ -286,8 +286,8 @@ def learn_last_answers(
     """Learn the rows X, whose outputs in front of this stage are F, with the labels Y, one after the other.
 
     `followed`, if it has rows, receives the outputs that follow the last answers, each from before its row is learned.
-    `weights` and `confidences` may be empty. g is scratch, (K,). A row without an answer is counted
-    alone.
+    `weights` and `confidences` may be empty. g is scratch, (K,). A row without an answer is only
+    counted.
     """
     a = m.arrays
     for i in range(X.shape[0]):

@@ -117,7 +117,7 @@ class LastAnswers(Answering):
     # ------------------------------------------------------------------ other widths, merging, files, copies
 
     def grow_labels(self, n_labels: int) -> None:
-        """Add labels up to `n_labels`; rows so far are known not to be of new classes."""
+        """Add labels up to `n_labels`; of classes, rows so far are not of the new ones."""
         known = len(self.arrays.W)
         self.arrays = LAST_ANSWER_ARRAYS.rearranged(self.arrays, {"label": new_entries(known, n_labels)})
         if self.exclusive and known:

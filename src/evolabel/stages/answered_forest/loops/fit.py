@@ -4,7 +4,7 @@ Each tree draws as many rows as there are, with replacement; the positives it ha
 together, so that a rare label is not voted down. In a node `features_tried` features are tried that vary there; the cut
 with the largest gain in the Gini index counts. Leaves are pure, unless the tree has no place left.
 
-The age of a row is one feature more, so that a tree can part rows from before a change of meaning from those behind
+The age of a row is one feature more, so that a tree can separate the rows before a change of meaning and those behind
 it. Rows that are answered later are the youngest: they go to the left.
 
 Weights are whole multiples of a small one, so that one sum w holds those of positives and those of negatives: the first

@@ -252,9 +252,9 @@ def watch_label(b: int, y: float, weight: float, n_eff: float, members: Members)
 
 @inner
 def release_held(members: Members) -> None:
-    """Let drifts that are held have happened, unless a sensor may be their cause, or has been too long.
+    """Report drifts that are held once no sensor may be their cause, or after `LONGEST_HELD` rows.
 
-    A label that has recovered after so long is calm, without an event.
+    A label that has recovered by then is calm again, without an event.
     """
     arrays = members.arrays
     for b in range(arrays.held.shape[0]):

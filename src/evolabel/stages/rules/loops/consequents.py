@@ -121,8 +121,8 @@ def add_partial_labels(
     f is the slot's own prediction, q = r'P r before the update, psi the weight of the sample in the slot, w the weight
     by which H grows: psi times the mean confidence. A label of confidence 0
     keeps its weights: G changes by w f r, as H changes by w r r'. A label of confidence g changes its weights as a
-    sample of weight psi g with all labels would. A label without an answer learns the error that is `expected` of it
-    with confidence 1.
+    sample of weight psi g with all labels would. A label without an answer learns the error that is `expected` of it,
+    by the whole weight psi.
     """
     for b in range(f.shape[0]):
         v, own, error = w * f[b], psi, expected[b]
