@@ -101,7 +101,7 @@ BEHIND = {
 }
 """Stages behind rules and drift, in their order: the prefix of their arrays in files, the attribute of a model."""
 
-_READERS = ("calibration", "decisions", "following")  # of them, those that read final outputs: they know no features
+_READERS = ("calibration", "decisions", "following")  # of them, those that read final outputs, and no features
 
 TAKEN = ("sensors", "scaling", "rules", "drift", "threshold_rules", "written_rules", "feedback", *BEHIND)
 """Names that no stage of a user can have."""

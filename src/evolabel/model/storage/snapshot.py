@@ -170,7 +170,7 @@ def _restore_stages(model: StreamModel, parts: dict[str, Arrays]) -> None:
         if name not in new:
             with inside(group):
                 stage.restore(part_of(parts[group], name) if name else parts[group])
-    if model.forest is not None:  # a file of before has no covariances of errors
+    if model.forest is not None:  # an older file has no covariances of errors
         model.drift.relate(model.forest.trees.errors())
 
 

@@ -190,7 +190,7 @@ class NoDrift:
         """Reset the alarms that are not raised."""
 
     def relate(self, errors: FloatArray) -> None:
-        """Start to learn labels without an answer, too, by how the `errors` of rows, (n, K; NaN: none), go together."""
+        """Learn labels without an answer from now on, by the covariances of `errors`, (n, K); NaN: no answer."""
 
     # ------------------------------------------------------------------ changes of the rules and their widths
 
@@ -535,7 +535,7 @@ class Drift(NoDrift, Beside):
         self.arrays.reversal[:N_REVERSED, calm[1]] = 0.0
 
     def relate(self, errors: FloatArray) -> None:
-        """Start to learn labels without an answer, too, by how the `errors` of rows, (n, K; NaN: none), go together."""
+        """Learn labels without an answer from now on, by the covariances of `errors`, (n, K); NaN: no answer."""
         if not self.arrays.relatives.size:
             self.arrays = self.arrays._replace(relatives=covariances(errors))
 
