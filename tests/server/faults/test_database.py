@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from evolabel.server.log import disk
-from evolabel.server.log.writer import StoreError, store_problem
+from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, store_problem
 from evolabel.server.people.policies import ROUTE_POLICIES
 from evolabel.server.project import operations
 from evolabel.server.project import worker as worker_module
@@ -65,18 +65,42 @@ def test_a_commit_that_fails(database, start, monkeypatch, when, at):
     assert_memory_is_the_log(service)
 
 
-def test_only_a_commit_that_was_sent_may_be_stored(sqlite, start, monkeypatch):
-    writer = start(sqlite).writer
+@pytest.fixture
+def writer(sqlite):
+    """The writer of a database. No service runs on it, so no other thread commits."""
+    writer = LogWriter(sqlite)
+    assert writer.acquire()
+    yield writer
+    writer.close()
 
-    def fail(connection):
-        raise OperationalError("COMMIT", {}, Exception("lost"))
 
+def fail_to_commit(connection):
+    raise OperationalError("COMMIT", {}, Exception("lost"))
+
+
+def test_only_a_commit_that_was_sent_may_be_stored(writer, monkeypatch):
     with pytest.raises(StoreError) as before, writer.transaction() as connection:
         connection.execute(text("SELECT * FROM nowhere"))
-    monkeypatch.setattr(writer._engine.dialect, "do_commit", fail)
+    monkeypatch.setattr(writer._engine.dialect, "do_commit", fail_to_commit)
     with pytest.raises(StoreError) as at_the_end, writer.transaction() as connection:
         connection.execute(text("SELECT 1"))
     assert [store_problem(error.value)[0] for error in (before, at_the_end)] == ["busy", "commit-unknown"]
+
+
+def test_a_refusal_names_the_lost_connection_or_the_other_process(writer, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(writer._engine.dialect, "do_commit", fail_to_commit)
+        with pytest.raises(StoreError), writer.transaction():
+            pass
+    with pytest.raises(NotWriterError, match="connection to the database was lost"), writer.transaction():
+        pass
+    other = LogWriter(writer.url)
+    assert other.acquire()
+    assert not writer.acquire()
+    with pytest.raises(NotWriterError, match="another process writes"), writer.transaction():
+        pass
+    other.close()
+    assert writer.acquire()
 
 
 def test_a_full_disk_refuses_and_goes_on_when_there_is_room(sqlite, start):

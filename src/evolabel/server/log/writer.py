@@ -42,8 +42,12 @@ _MOVE_HEAD = (
 )
 
 
+_ANOTHER = "another process writes to this database; send the request to it, or wait"
+_LOST = "the connection to the database was lost and is made again; send the request again in a second"
+
+
 class NotWriterError(EvolabelError, RuntimeError):
-    """Another process writes to the database."""
+    """The process is not the writer of the database: another one is, or the connection was lost."""
 
 
 class StoreError(EvolabelError, OSError):
@@ -73,6 +77,7 @@ class LogWriter:
         self._lock = threading.Lock()
         self._connection: Connection | None = None
         self._held: WriterLock | None = None
+        self._refusal = _ANOTHER  # why this process is not the writer, while it is not
         self._terms = 0
 
     def acquire(self) -> bool:
@@ -86,6 +91,7 @@ class LogWriter:
             try:
                 self._connection = self._engine.connect()
                 lock = writer_lock(self.url, self._connection)
+                self._refusal = _ANOTHER
                 if lock.acquire():
                     self._held = lock
                     self._terms += 1
@@ -125,7 +131,7 @@ class LogWriter:
         with self._lock:
             connection = self._connection
             if self._held is None or connection is None:
-                raise NotWriterError("another process writes to this database; send the request to it, or wait")
+                raise NotWriterError(self._refusal)
             is_known = False  # whether the transaction has ended, and how
             is_sent = False
             try:
@@ -144,6 +150,7 @@ class LogWriter:
                 raise StoreError(message, is_unknown=is_sent) from error
             finally:
                 if not is_known:
+                    self._refusal = _LOST
                     self._drop()
 
     def ping(self) -> None:
