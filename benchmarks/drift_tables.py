@@ -152,13 +152,6 @@ def difference(ways: dict[str, Any], key: str) -> float:
     return mean(run[key] for run in ways["on"]) - mean(run[key] for run in ways["off"])
 
 
-def difference_with_error(ways: dict[str, Any], key: str) -> str:
-    """Return `difference` and its standard error over the seeds, as text."""
-    pairs = zip(ways["on"], ways["off"], strict=True)
-    apart = [followed[key] - plain[key] for followed, plain in pairs]
-    return f"{signed(difference(ways, key))} ± {stdev(apart) / len(apart) ** 0.5:.4f}"
-
-
 def rare(found: dict[str, Any]) -> str:
     """Return rows until "drift" for every seed, and false "drift" events per 10,000 rows, by share of the label."""
     rows = []
