@@ -6,7 +6,7 @@ A room imports only from the rooms below it:
 |---|---|
 | `pages` | what people see in a browser |
 | `http` | routes, the JSON they take and return, what every request passes |
-| `ops` | configuration, metrics, verification, backups |
+| `ops` | configuration, verification, backups |
 | `project` | what a record does to a project: state, worker, questions, replay |
 | `people` | roles and policies, tokens, sessions, invitations, the audit table |
 | `log` | tables, the append-only log with its chain, the one connection that writes |

@@ -11,8 +11,8 @@ from evolabel.server.log.times import now_us, readable_times
 from evolabel.server.people.people import names_of
 from evolabel.server.people.policies import Identity, check_role
 from evolabel.server.project import operations, reading
-from evolabel.server.project.leases import store_draft
 from evolabel.server.project.operations import UnknownError
+from evolabel.server.project.questions import store_draft
 from evolabel.server.project.sample_rows import GivenResponse, closed_questions, responses_by
 from evolabel.server.project.state import Facts
 from evolabel.server.project.worker import Worker

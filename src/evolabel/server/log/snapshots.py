@@ -1,4 +1,4 @@
-"""Snapshots: the state of a project at a record of its log; and requests that the learner cannot learn from."""
+"""Snapshots: the state of a project at a record of its log."""
 
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
@@ -6,27 +6,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from evolabel.server.log.schema import FAILURE, LOG, SNAPSHOT, of_record
+from evolabel.server.log.schema import LOG, SNAPSHOT, of_record
 from evolabel.server.log.times import SECOND
-
-
-def failures_of(connection: Connection, project_id: int, version: str) -> dict[bytes, int]:
-    """Return how often each body of project `project_id` has failed in this `version`, read through `connection`."""
-    query = select(FAILURE.c.body_hash, FAILURE.c.count).where(
-        FAILURE.c.project_id == project_id, FAILURE.c.version == version
-    )
-    return {bytes(body_hash): count for body_hash, count in connection.execute(query)}
-
-
-def store_failure(connection: Connection, project_id: int, values: dict[str, object]) -> None:
-    """Write the failure of one body of project `project_id` through `connection`, instead of what is there of it.
-
-    `values` are body_hash, count, error, version and at.
-    """
-    same = (FAILURE.c.project_id == project_id, FAILURE.c.body_hash == values["body_hash"])
-    connection.execute(delete(FAILURE).where(*same))
-    connection.execute(insert(FAILURE).values(project_id=project_id, **values))
-
 
 KEEP_LAST = 3
 KEEP_DAYS = 30

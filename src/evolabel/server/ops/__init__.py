@@ -1,1 +1,1 @@
-"""The service in operation: configuration, metrics, verification, backups, messages, the demonstration."""
+"""The service in operation: configuration, verification, backups, messages, the demonstration."""

@@ -24,8 +24,8 @@ from evolabel.server.pages.visitors import Entrant, Visitor, checked_form
 from evolabel.server.project import operations, reading
 from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.follower import check_can_write
-from evolabel.server.project.leases import read_draft
 from evolabel.server.project.operations import ConflictError
+from evolabel.server.project.questions import read_draft
 from evolabel.server.project.sample_rows import answers_before, responses_by
 from evolabel.server.project.settings import Label
 from evolabel.server.project.worker import Worker

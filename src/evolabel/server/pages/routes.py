@@ -10,7 +10,7 @@ from starlette.types import Scope
 
 from evolabel.server.http.access import Entered
 from evolabel.server.http.streams import streams_of
-from evolabel.server.pages import answer, events, me, overview, people, rules, sample_page, settings, sign_in
+from evolabel.server.pages import answer, events, overview, people, rules, sample_page, settings, sign_in
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Entrant, Visitors, use_language, visitors_of
 from evolabel.server.project.service import Service
@@ -32,15 +32,13 @@ async def get_live(worker: Entered, visitor: Entrant, request: Request) -> Strea
 PAGE_ROUTERS = (
     overview.projects_router,
     sign_in.router,
-    sign_in.invitation_router,
-    me.router,
     overview.router,
     events.router,
     router,
     answer.router,
     rules.router,
     sample_page.router,
-    me.answers_router,
+    sign_in.answers_router,
     people.router,
     settings.router,
     settings.model_router,

@@ -1,17 +1,24 @@
-"""Sign in and sign out; one-time links: opening one shows a form, sending the form uses it."""
+"""Pages of a person: sign in and out, one-time links, preferences and sessions, own answers.
+
+Opening a one-time link shows a form, sending the form uses it.
+"""
 
 import asyncio
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
-from evolabel.server.http.access import access_of, address_of, sender_of
+from evolabel.server.http.access import Entered, access_of, address_of, sender_of
 from evolabel.server.http.problems import ProblemError
+from evolabel.server.http.questions import answer_facts, final_numbers
+from evolabel.server.http.schemas import MOST_NUMBER
 from evolabel.server.log.times import now_us
 from evolabel.server.log.writer import NotWriterError
-from evolabel.server.pages.render import render_page
-from evolabel.server.pages.visitors import checked_form, use_language, visitors_of
+from evolabel.server.pages.render import project_page, render_page
+from evolabel.server.pages.texts import LANGUAGES
+from evolabel.server.pages.visitors import Entrant, checked_form, use_language, visitors_of
 from evolabel.server.people.audit import Sender, write_audit, write_audit_or_log
 from evolabel.server.people.passwords import password_fault
 from evolabel.server.people.people import find_person, set_member
@@ -22,11 +29,14 @@ from evolabel.server.people.sessions import (
     delete_sessions,
     find_invite,
     make_session,
+    sessions_of,
     set_cookie,
+    set_preferences,
     use_invite,
 )
 from evolabel.server.people.tokens import token_digest
 from evolabel.server.project.follower import STANDBY
+from evolabel.server.project.sample_rows import responses_by
 
 router = APIRouter(include_in_schema=False)
 _LONGEST_NAME = 100
@@ -98,11 +108,10 @@ def own_path(to: str) -> str:
     return to if is_own else "/"
 
 
-invitation_router = APIRouter(include_in_schema=False)
 _GONE = "the link was used or has ended; ask for a new one"
 
 
-@invitation_router.get("/invite/{code}")
+@router.get("/invite/{code}")
 async def get_invitation(code: str, request: Request) -> Response:
     """Show what the link gives, and the form for a password."""
     use_language(request)
@@ -110,7 +119,7 @@ async def get_invitation(code: str, request: Request) -> Response:
     return render_page(request, "invitation.html", invite=invite, now=now_us(), wrong=None)
 
 
-@invitation_router.post("/invite/{code}")
+@router.post("/invite/{code}")
 async def post_invitation(code: str, request: Request) -> Response:
     """Store the password, give what the link gives, and begin a session."""
     visitors = visitors_of(request)
@@ -147,3 +156,69 @@ def _use(connection: Connection, invite: InviteRow, password: str, sender: Sende
         set_member(connection, invite.project_id, invite.person.id, invite.role)
     write_audit(connection, "invitation-used", str(invite.person.id), sender, project=invite.project_id)
     return True
+
+
+THEMES = ("system", "light", "dark")
+
+
+@router.get("/me")
+async def get_me(request: Request) -> Response:
+    """Show preferences and sessions."""
+    visitor = await visitors_of(request).visitor(request)
+    sessions = await access_of(request).read(lambda c: sessions_of(c, visitor.person.id))
+    return render_page(
+        request, "me.html", visitor=visitor, sessions=sessions, now=now_us(), themes=THEMES, languages=LANGUAGES
+    )
+
+
+@router.post("/me")
+async def post_me(request: Request) -> Response:
+    """Store preferences."""
+    visitor = await visitors_of(request).visitor(request)
+    form = await checked_form(request, visitor)
+    theme = str(form.get("theme", ""))
+    chosen = {"theme": theme if theme in THEMES else THEMES[0], "keys": "keys" in form}
+    if (asked_for := str(form.get("language", ""))) in LANGUAGES:
+        chosen["language"] = asked_for
+    preferences = {**visitor.person.preferences, **chosen}
+    await access_of(request).write(lambda c: set_preferences(c, visitor.person.id, preferences))
+    return RedirectResponse("/me", 303)
+
+
+@router.post("/me/sessions")
+async def post_sessions(request: Request) -> Response:
+    """End one session of the person."""
+    visitor = await visitors_of(request).visitor(request)
+    digest = _digest(str((await checked_form(request, visitor)).get("session", "")))
+    await access_of(request).write(lambda c: delete_sessions(c, visitor.person.id, digest))
+    return RedirectResponse("/me", 303)
+
+
+def _digest(text: str) -> bytes:
+    """Return the bytes that hexadecimal `text` stands for; none for anything else."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""
+
+
+answers_router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
+_PER_PAGE = 25
+
+
+@answers_router.get("/answers")
+async def get_own_answers(
+    worker: Entered,
+    visitor: Entrant,
+    request: Request,
+    before: Annotated[int, Query(ge=1, le=MOST_NUMBER)] = MOST_NUMBER,
+) -> Response:
+    """Show the own answers, newest first, those with records `before` one."""
+    person, project = visitor.person.id, worker.project.id
+    given = await access_of(request).read(lambda c: responses_by(c, project, person, _PER_PAGE, before=before))
+    final = await final_numbers(worker, given, person, visitor.identity(project))
+    answers = [answer_facts(response, final) for response in given]
+    return await project_page(
+        request, "own_answers.html", visitor=visitor, worker=worker, answers=answers, now=now_us(),
+        older=given[-1].seq if len(given) == _PER_PAGE else None, is_first=before == MOST_NUMBER,
+    )  # fmt: skip

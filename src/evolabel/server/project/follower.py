@@ -12,7 +12,7 @@ from evolabel.server.log.writer import NotWriterError
 from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.jobs import BusyError, Job, refuse_all
 from evolabel.server.project.learner_changes import MODEL_KINDS, RULE_KINDS, UNDONE
-from evolabel.server.project.leases import read_leases
+from evolabel.server.project.questions import read_leases
 from evolabel.server.project.replay import ReplayError, apply_record, restore
 from evolabel.server.project.worker import Worker
 

@@ -1,20 +1,28 @@
-"""Jobs that wait for the worker of a project, and the errors by which they are refused."""
+"""Jobs that wait for the worker of a project, the errors by which they are refused, and how often each has failed."""
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import StatementError
 
 from evolabel.errors import EvolabelError
-from evolabel.server.log.writer import NotWriterError, StoreError, store_problem
+from evolabel.server.log.projects import Project
+from evolabel.server.log.schema import FAILURE
+from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, store_problem
 from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.settings import DEFAULT_LIMITS
 
 JOBS_PER_BATCH = 256
 ROWS_PER_BATCH = 1000  # some 0.3 s of work, so that a single sample does not wait long behind large requests
+
+_MOST_TRIES = 2  # of a request on which the learner fails
+
+logger = logging.getLogger("evolabel.server")
 
 Operation = Callable[[RecordBatch], Any]
 
@@ -35,7 +43,7 @@ class CannotApplyError(EvolabelError, RuntimeError):
 
 
 class Job(NamedTuple):
-    """A operation to run, the rows it brings, the hash of its body, and where its result goes."""
+    """An operation to run, the rows it brings, the hash of its body, and where its result goes."""
 
     operation: Operation
     rows: int
@@ -129,3 +137,55 @@ def as_busy(error: Exception | None) -> BusyError:
             return BusyError("disk-full", f"{error}; the request can be sent again")
         return BusyError(*store_problem(error))
     return BusyError("rebuilding", "the model is being read again; try again in a second")
+
+
+class BrokenError(Exception):
+    """A job, or the close of a question, has left the state in an unknown condition; `key` counts its failures."""
+
+    def __init__(self, cause: str, key: bytes | None, job: Job | None = None) -> None:
+        super().__init__(cause)
+        self.key = key
+        self.job = job
+
+
+class Failures:
+    """The failures in `project` with this `version` of the libraries; `writer` stores them at the time of `clock`.
+
+    `counts` has them by the hash of a request, or by the key of the close of a question.
+    """
+
+    def __init__(self, project: Project, writer: LogWriter, clock: Callable[[], int], version: str) -> None:
+        self.counts: dict[bytes, int] = {}
+        self._project = project
+        self._writer = writer
+        self._clock = clock
+        self._version = version
+
+    def read(self, connection: Connection) -> None:
+        """Read the stored counts through `connection`; those of this process are kept."""
+        query = select(FAILURE.c.body_hash, FAILURE.c.count).where(
+            FAILURE.c.project_id == self._project.id, FAILURE.c.version == self._version
+        )
+        self.counts = {bytes(key): count for key, count in connection.execute(query)} | self.counts
+
+    def are_final(self, key: bytes | None) -> bool:
+        """Whether what has this `key` has failed so often that it is not tried again; without one it may be."""
+        return key is not None and self.counts.get(key, 0) >= _MOST_TRIES
+
+    def add(self, broken: BrokenError) -> None:
+        """Count and store the failure of a job or of the close of a question; refuse the job, at last for good."""
+        logger.error("the learner has failed: %s", broken, extra={"project": self._project.slug})
+        if (key := broken.key) is not None:
+            count = self.counts[key] = self.counts.get(key, 0) + 1
+            same = {"project_id": self._project.id, "body_hash": key}
+            facts = {"count": count, "error": str(broken), "version": self._version, "at": self._clock()}
+            try:
+                with self._writer.transaction() as connection:
+                    connection.execute(delete(FAILURE).filter_by(**same))
+                    connection.execute(insert(FAILURE).values(**same, **facts))
+            except EvolabelError as error:
+                logger.error("the failure was not stored: %s", error)
+        if broken.job is not None:
+            final = key is None or self.are_final(key)
+            again = BusyError("rebuilding", "the request failed inside the learner; send it once more")
+            broken.job.finish(CannotApplyError() if final else again)

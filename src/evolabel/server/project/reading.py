@@ -11,9 +11,8 @@ from evolabel.explain.prediction import Explanation
 from evolabel.server.log.records import Record
 from evolabel.server.log.times import SECOND
 from evolabel.server.project.batch import RecordBatch, without_events
-from evolabel.server.project.leases import Leases
 from evolabel.server.project.operations import ConflictError, UnknownError, question_record, sample_record
-from evolabel.server.project.questions import Answers, OpenQuestion, needs_another
+from evolabel.server.project.questions import Answers, Leases, OpenQuestion, needs_another
 from evolabel.server.project.settings import Feature
 from evolabel.server.project.state import Facts, ProjectState
 from evolabel.server.project.values import read_answers

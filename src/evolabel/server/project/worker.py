@@ -30,11 +30,12 @@ from evolabel.server.project.batch import RecordBatch, TornError
 from evolabel.server.project.copies import SnapshotWriter, StateView
 from evolabel.server.project.counters import Metrics, WorkerCounters
 from evolabel.server.project.effects import Effects
-from evolabel.server.project.failures import BrokenError, Failures
 from evolabel.server.project.feed import Feed
 from evolabel.server.project.jobs import (
+    BrokenError,
     BusyError,
     CannotApplyError,
+    Failures,
     Job,
     JobQueue,
     Operation,
@@ -43,9 +44,8 @@ from evolabel.server.project.jobs import (
     refuse_all,
 )
 from evolabel.server.project.learner_changes import MODEL_KINDS, RULE_KINDS, UNDONE
-from evolabel.server.project.leases import Leases, read_leases, write_leases
 from evolabel.server.project.operations import UnclosedError, close_due, close_key
-from evolabel.server.project.questions import next_change
+from evolabel.server.project.questions import Leases, next_change, read_leases, write_leases
 from evolabel.server.project.replay import find_last_start, restore, versions
 from evolabel.server.project.settings import DEFAULT_LIMITS, ServiceLimits
 from evolabel.server.project.state import ProjectState
