@@ -6,14 +6,14 @@
 Orders: water quality backwards, and rotated (the end joined to the beginning), each with five starts around the
 first third; never in the order and from the start that `active_learning.py` reports. Shuffles 10-17 of four sets in
 the benchmark protocol. Drifts: three synthetic streams of each kind (`active_robustness.py`). Numbers are points of PA
-and AP below the classifier that learns all labels without error feedback and last answers; "all answers" learns all
-labels with error feedback.
+and AP below the classifier that learns all labels without error feedback and last answers. `last_answers.py` has error
+feedback where all labels are learned.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
-from active_learning import METRICS, asked, ends, with_feedback
+from active_learning import METRICS, asked, ends
 from active_robustness import DRIFT, drifting, drifts
 from shared.datasets import Split, load, load_ordered, turned
 from shared.measuring import by_group, main
@@ -59,7 +59,6 @@ def measured(split: Split) -> Run:
     with threadpool_limits(1):
         trained = EvolvingFuzzyClassifier(memory=None).fit(split.X[: split.initial], split.Y[: split.initial])
         found = ends(split, trained)
-        found["all answers"] = with_feedback(split)
         for budget in BUDGETS:
             for per in KINDS:
                 for feedback in (False, True):
@@ -75,17 +74,13 @@ def row(budget: float, per: str, *, feedback: bool) -> str:
 def table(results: dict[str, list[Run]]) -> str:
     """A line of `results` for every group of streams: points below full at 10 %, without and with error feedback."""
     headings = [f"{per} {how} feedback" for per in KINDS for how in ("without", "with")]
-    columns = [
-        "static",
-        *(row(BUDGETS[0], per, feedback=feedback) for per in KINDS for feedback in (False, True)),
-        "all answers",
-    ]
+    columns = ["static", *(row(BUDGETS[0], per, feedback=feedback) for per in KINDS for feedback in (False, True))]
     lines = []
     for name, runs in results.items():
         full = np.array([run["full"] for run in runs])
         below = {who: 100 * (full - [run[who] for run in runs]).mean(axis=0) for who in columns}
         lines.append([name, *(" / ".join(f"{value:.2f}" for value in below[who]) for who in columns)])
-    return markup.table(["points below full, PA / AP", "static", *headings, "all answers"], lines)
+    return markup.table(["points below full, PA / AP", "static", *headings], lines)
 
 
 if __name__ == "__main__":

@@ -80,9 +80,16 @@ def test_parameters_of_both_are_allowed_the_same_values():
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_the_docstring_and_the_docs_have_the_parameters_in_order(cls):
+def test_the_docstring_has_the_parameters_in_order(cls):
     assert list(docstring_entries(cls)) == [*DECLARED[cls], *OWN[cls]]
-    assert list(table_rows(cls)) == [*DECLARED[cls], *OWN[cls]]
+
+
+def test_the_docs_have_the_parameters_in_order_and_those_of_the_paper_that_differ():
+    default, paper = DECLARED.values()
+    assert list(table_rows(EvolvingFuzzyClassifier)) == [*default, *OWN[EvolvingFuzzyClassifier]]
+    facts = {name: (field.default, field.metadata["doc"]) for name, field in default.items()}
+    differ = [name for name, field in paper.items() if facts.get(name) != (field.default, field.metadata["doc"])]
+    assert list(table_rows(PaperClassifier)) == differ
 
 
 @pytest.mark.parametrize(("cls", "name"), EACH)
@@ -95,7 +102,7 @@ def test_the_docstring_agrees(cls, name):
 
 @pytest.mark.parametrize(("cls", "name"), EACH)
 def test_the_docs_agree(cls, name):
-    meaning, default = table_rows(cls)[name]
+    meaning, default = (table_rows(EvolvingFuzzyClassifier) | table_rows(cls))[name]
     declared = DECLARED[cls][name]
     assert meaning.startswith(declared.metadata["doc"])
     assert default == written(declared.default) or float(default) == declared.default
