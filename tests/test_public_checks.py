@@ -627,7 +627,7 @@ class Spender(Unlisted):
 
 class Restless(Unlisted):
     def select(self, values, allowance, *, commit):
-        self._ease[0] = min(self._ease[0] + 0.01, 2.0)
+        self.state.ease[0] = min(self.state.ease[0] + 0.01, 2.0)
         return super().select(values, allowance, commit=commit)
 
 

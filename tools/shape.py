@@ -57,7 +57,7 @@ GOALS = {
 }
 LONG_FILE = 390
 STATE_FILES = ("arrays.py", "state.py")
-STATE_FOLDERS = {"core", "kernels", "model", "persistence", "stages"}
+STATE_FOLDERS = {"active", "core", "kernels", "model", "paper", "persistence", "stages"}
 SEVERAL = 3
 TABLE = 4
 ALIKE = 3  # arrays of one name from which on a schema declares those of another one again

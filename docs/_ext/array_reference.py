@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evolabel.active.query_context import NO_ANSWERS
+from evolabel.active.query import DRAWN_LABELS, LABEL_SCORES, PENDING_ARRAYS, SAMPLE_SCORE
+from evolabel.active.query_context import CONTEXT_ARRAYS, NO_ANSWERS
 from evolabel.active.scoring.second_moments import MOMENT_COUNTS, WAITING_ROWS
+from evolabel.active.selection import SELECTORS
 from evolabel.core.schema import Declaration, Schema
 from evolabel.core.stored_checks import LARGEST, MOST
 from evolabel.model.seen_ranges import SEEN_ARRAYS
@@ -40,8 +42,8 @@ where it can, a *bound* of something derived, a *policy* where only the time of 
 where a person has written it.
 
 An edit that can be undone adds ``change.0``, ``change.1``, ... with the former slots of the rules, their counters and,
-if they differ, the former written rules. A pending question adds ``active.pending`` and its number, with its sample,
-outputs, labels and scores. ``active.selector`` has the window of the selector that is used.
+if they differ, the former written rules. ``N`` stands for the number of a pending question. ``active.selector`` has the
+arrays of the selector that is used.
 """
 
 PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
@@ -62,6 +64,10 @@ PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
     "following.decisions": ("Decisions on them", (OUTPUT_COUNTS, LABEL_COUNTS, KNOWN_SETS)),
     "feedback": ("Error feedback of the initial batch", (INITIAL_ERRORS,)),
     "active.context.feedback": ("Error feedback of a learner", (INITIAL_ERRORS, RECENT_ERRORS)),
+    "active.selector": ("Selectors", tuple(dict.fromkeys(kind.schema for kind in SELECTORS.values()))),
+    "active.pending.N": ("Pending questions", (PENDING_ARRAYS, DRAWN_LABELS)),
+    "active.pending.N.scores": ("Their scores, by the name of the criterion", (LABEL_SCORES, SAMPLE_SCORE)),
+    "active.context": ("Context of questions", (CONTEXT_ARRAYS,)),
     "active.context.new_labels": ("Labels without answers", (NO_ANSWERS,)),
     "active.unlabelled": ("Rows that wait", (WAITING_ROWS,)),
     "active.unlabelled.moments": ("Second moments of all rows", (MOMENT_COUNTS, MOMENTS)),

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import selection as naive
 
+from evolabel.active import Ambiguity, QuantileSelector
 from evolabel.active.loops import selection as selection_module
 
 selection = CallableKernels(selection_module)
@@ -48,7 +49,7 @@ def test_token_walk_is_a_rank_sum_over_the_window(stream, generosity, unit):
     C = R.shape[1]
     weights = np.arange(1.0, C + 1.0)
     expected = naive.walk_tokens(R, weights, tok, free, unit, generosity, kept=5)
-    ring, last, counters = np.zeros((C, 5)), np.zeros(5), np.zeros(2, np.int64)
+    ring, last, counters = np.zeros((5, C)), np.zeros(5), np.zeros(2, np.int64)
     assert selection.walk_tokens(R, weights, tok, free, unit, generosity, ring, last, counters, True) == expected
     assert counters[selection.FILLED] == min(expected, 5)
 
@@ -75,3 +76,19 @@ def test_the_best_score_of_a_row_is_its_maximum(data, n, width):
     S, best = table(data.draw, n, width), np.empty(n)
     selection.best_scores(S, best)
     np.testing.assert_array_equal(best, S.max(axis=1, initial=0.0))
+
+
+@given(n=st.integers(0, 130), labels=st.integers(1, 40), more=st.integers(0, 40), seed=st.integers(0, 9))
+def test_a_window_for_more_labels_keeps_the_latest_rows_with_zeros_for_the_new_ones(n, labels, more, seed):
+    selector = QuantileSelector()
+    selector.reset((Ambiguity(),), 0.5, labels, 1)
+    rows = np.random.default_rng(seed).random((n, labels))
+    for row in rows:
+        selector.record(row, 0, asked=False)
+    selector.resize(labels + more)
+    ring, (filled, following) = selector.state
+    shown = min(n, max(15, min(100, 1500 // (labels + more))), max(15, min(100, 1500 // labels)))
+    assert filled == shown
+    assert following == shown % len(ring)
+    np.testing.assert_array_equal(ring[:shown], np.pad(rows[n - shown :], [(0, 0), (0, more)]))
+    assert not ring[shown:].any()

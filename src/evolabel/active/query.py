@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from evolabel._utils.text import one_line
+from evolabel.core.schema import Schema, array
 from evolabel.explain.prediction import NO_FEATURE
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.protocols import Model
@@ -47,6 +48,44 @@ _REASONS = {
     "leverage": "the rules near the sample rest on few samples",
     "variance_reduction": "the answer makes the outputs of the whole stream more certain",
 }
+
+
+class PendingArrays(NamedTuple):
+    """What belongs to a question in a file until it is answered, besides scores."""
+
+    x: Annotated[FloatArray, array("feature", missing=True)]
+    """The sample."""
+    prediction: Annotated[FloatArray, array("label")]
+    """Its outputs."""
+    labels: Annotated[BoolArray, array("label")]
+    """Labels that a person is asked for."""
+    probabilities: Annotated[FloatArray, array("label", low=0.0, high=1.0)]
+    """Probabilities of the labels."""
+
+
+class DrawnLabels(NamedTuple):
+    """What belongs to a question in a file if labels were drawn at random."""
+
+    drawn: Annotated[BoolArray, array("label")]
+    """Labels that were drawn at random; only where some were."""
+
+
+class ScoresOfLabels(NamedTuple):
+    """The scores of a question by one criterion of labels."""
+
+    criterion: Annotated[FloatArray, array("label", low=0.0, high=np.inf)]
+    """Scores by the criterion of this name."""
+
+
+class ScoreOfSample(NamedTuple):
+    """The score of a question by one criterion of whole samples."""
+
+    criterion: Annotated[FloatArray, array(low=0.0, high=np.inf)]
+    """Score by the criterion of this name."""
+
+
+PENDING_ARRAYS, DRAWN_LABELS = Schema(PendingArrays), Schema(DrawnLabels)
+LABEL_SCORES, SAMPLE_SCORE = Schema(ScoresOfLabels), Schema(ScoreOfSample)
 
 
 class QueryNames(NamedTuple):

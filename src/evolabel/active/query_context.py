@@ -9,12 +9,12 @@ import numpy as np
 
 from evolabel.active.query import Query
 from evolabel.active.selection.token_bucket import TokenBucket
-from evolabel.core.schema import Schema, array
-from evolabel.core.stored_checks import check_arrays, check_names, flags, inside, part_of, prefixed, require, size_of
+from evolabel.core.schema import Schema, array, new_entries
+from evolabel.core.stored_checks import check_arrays, check_names, inside, part_of, prefixed, require, size_of
 from evolabel.model.protocols import Model
 from evolabel.stages.feedback.loops import PRIOR_ERRORS
 from evolabel.stages.feedback.stage import Correction, ErrorFeedback, feedback_of
-from evolabel.typing import AnyArray, Arrays, BoolArray, FloatArray, IntArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 # Three drifting streams whose labels appear one by one (seeds 10-12), labels-based at 10 %, share of the gap, PA / AP:
 # .31 / .49 with 100, .22 / .28 with 30, .18 / .06 without exploration. After larger initial batches nothing is left to
@@ -25,7 +25,7 @@ _PENALTY_KEPT = 0.98  # share of that penalty that is left one sample later
 
 
 class NoAnswers(NamedTuple):
-    """What questions without an answer have shown, in a file."""
+    """What questions without an answer have shown."""
 
     penalty: Annotated[FloatArray, array("label", low=0.0, high=1.0)]
     """Penalty of each label after questions without an answer, as of sample `at`."""
@@ -33,7 +33,14 @@ class NoAnswers(NamedTuple):
     """Number of the sample at which `penalty` was last changed."""
 
 
-NO_ANSWERS = Schema(NoAnswers)
+class ContextArrays(NamedTuple):
+    """What belongs to the context of questions in a file, besides error feedback and penalties."""
+
+    answered: Annotated[BoolArray, array(1)]
+    """Whether an answer has come since the model was fitted."""
+
+
+NO_ANSWERS, CONTEXT_ARRAYS = Schema(NoAnswers), Schema(ContextArrays)
 
 
 class NewLabelExploration:
@@ -50,8 +57,7 @@ class NewLabelExploration:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.penalty = np.zeros(model.n_labels)
-        self.at = 0
+        self.state = NO_ANSWERS.allocate({"label": model.n_labels})
         self.changes = 0
         """How often the weights have changed other than with time and with what the model has learned."""
         self._finished: tuple[FloatArray, bool] | None = None  # with the counts of answers it is about
@@ -72,27 +78,33 @@ class NewLabelExploration:
         """Exploration weights of the samples of these `numbers`, (n, K); None where every label is known."""
         if self.finished:
             return None
-        kept = _PENALTY_KEPT ** np.maximum(numbers[:, None] - self.at, 0.0)
-        return np.maximum(1.0 - self.model.n_answers / _ENOUGH_ANSWERS - self._padded(self.penalty) * kept, 0.0)
+        penalty, at = self._penalty_and_place()
+        kept = _PENALTY_KEPT ** np.maximum(numbers[:, None] - at, 0.0)
+        return np.maximum(1.0 - self.model.n_answers / _ENOUGH_ANSWERS - penalty * kept, 0.0)
 
     def record_answer(self, number: int, asked: BoolArray, answered: BoolArray) -> None:
         """Update the penalties after a question.
 
         `number` samples have been counted; labels `asked` for, (at most K,), and those `answered`, (at least K,).
         """
-        questioned, known = self._padded(asked), answered[: self.model.n_labels]  # new labels get no penalty
+        K = self.model.n_labels
+        questioned, known = np.pad(asked, (0, K - len(asked))), answered[:K]  # new labels get no penalty
         self.changes += bool((self.model.n_answers < _ENOUGH_ANSWERS)[questioned | known].any())
-        penalty = self._padded(self.penalty) * _PENALTY_KEPT ** (number - self.at)
-        self.penalty = np.where(known, 0.0, np.minimum(penalty + _NO_ANSWER_PENALTY * questioned, 1.0))
-        self.at = number
+        penalty, at = self._penalty_and_place()
+        penalty = penalty * _PENALTY_KEPT ** (number - at)
+        penalty = np.where(known, 0.0, np.minimum(penalty + _NO_ANSWER_PENALTY * questioned, 1.0))
+        self.state = NoAnswers(penalty, np.array([number]))
 
-    def _padded(self, part: AnyArray) -> AnyArray:
-        """`part` with zeros for labels that have appeared since."""
-        return np.pad(part, (0, self.model.n_labels - len(part)))
+    def _penalty_and_place(self) -> tuple[FloatArray, int]:
+        """The penalty, which starts anew for labels that have appeared since, and the sample that it is as of."""
+        (penalty, at), K = self.state, self.model.n_labels
+        if len(penalty) < K:
+            penalty = NO_ANSWERS.rearranged(self.state, {"label": new_entries(len(penalty), K)}).penalty
+        return penalty, int(at[0])
 
     def arrays(self) -> Arrays:
         """The state, by name."""
-        return NoAnswers(self.penalty, np.array([self.at], np.int64))._asdict()
+        return NO_ANSWERS.arrays_of(self.state)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, model: Model, seen: int) -> "NewLabelExploration":
@@ -102,7 +114,7 @@ class NewLabelExploration:
         check_arrays(arrays, {**table, "at": table["at"]._replace(high=seen)})
         require(size <= model.n_labels, "penalty", f"at most {model.n_labels} labels")
         made = cls(model)
-        made.penalty, made.at = arrays["penalty"].copy(), int(arrays["at"][0])
+        made.state = NO_ANSWERS.from_arrays(arrays)
         return made
 
 
@@ -225,13 +237,15 @@ class QueryContext:
         known = self.of_model(model)
         feedback = prefixed("feedback", known.feedback.arrays())
         new_labels = prefixed("new_labels", known.new_labels.arrays())
-        return {**feedback, **new_labels, "answered": np.array([known is self._known])}
+        own = CONTEXT_ARRAYS.arrays_of(ContextArrays(np.array([known is self._known])))
+        return {**feedback, **new_labels, **own}
 
     def restore(self, arrays: Arrays, model: Model) -> None:
         """Take over the state in `arrays`; DataError if it does not fit `model`."""
         parts = {name: part_of(arrays, name) for name in ("feedback", "new_labels")}
-        check_names(arrays, ["answered", *(f"{part}.{name}" for part, group in parts.items() for name in group)])
-        check_arrays({"answered": arrays["answered"]}, {"answered": flags(1)})
+        expected = CONTEXT_ARRAYS.expected({})
+        check_names(arrays, [*expected, *(f"{part}.{name}" for part, group in parts.items() for name in group)])
+        check_arrays({name: arrays[name] for name in expected}, expected)
         with inside("feedback"):
             feedback = ErrorFeedback.from_arrays(parts["feedback"], model.n_labels, self.bucket.seen)
         with inside("new_labels"):

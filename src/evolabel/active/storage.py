@@ -10,7 +10,7 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.active.answers import AnnotatorPool, Ledger
-from evolabel.active.query import Query, QueryNames
+from evolabel.active.query import DRAWN_LABELS, LABEL_SCORES, PENDING_ARRAYS, SAMPLE_SCORE, Query, QueryNames
 from evolabel.active.scoring.criteria import CRITERIA, Criterion
 from evolabel.active.selection import SELECTORS, Selector
 from evolabel.active.selection.token_bucket import TokenBucket
@@ -26,13 +26,13 @@ from evolabel.classifier.storage import (
     refusing_to_read,
     refusing_to_write,
 )
+from evolabel.core.schema import Sizes, stream_sizes
 from evolabel.core.stored_checks import (
+    Expected,
     StoredFacts,
     check_arrays,
     check_names,
     check_samples,
-    flags,
-    floats,
     inside,
     part_of,
     prefixed,
@@ -47,7 +47,7 @@ from evolabel.persistence.model_file import (
     read_model_file,
     write_model_file,
 )
-from evolabel.typing import Arrays
+from evolabel.typing import AnyArray, Arrays
 
 _BUCKET_PARAMETERS = ("budget", "per", "credit", "burst")
 _LEARNER_PARAMETERS = ("min_labels", "max_pending", "antecedent_rate")
@@ -258,21 +258,18 @@ def _describe_query(query: Query) -> dict[str, Any]:
 
 def _query_arrays(query: Query) -> Arrays:
     """Arrays of a counted question; its `values` are not needed any more."""
-    scores = {f"scores.{name}": np.asarray(score) for name, score in query.scores.items()}
-    named = {"x": query.x, "prediction": query.prediction, "labels": query.labels, "probabilities": query.probabilities}
-    named["drawn"] = query.drawn
-    return {**{name: array for name, array in named.items() if array is not None}, **scores}
+    found = PENDING_ARRAYS.arrays_of(query) | DRAWN_LABELS.arrays_of(query)
+    scores = {name: np.asarray(score) for name, score in query.scores.items()}
+    return {name: array for name, array in found.items() if array is not None} | prefixed("scores", scores)
 
 
 def _read_query(described: StoredFacts, arrays: Arrays, learner: StoredLearner) -> Query:
     """A pending question; DataError if its price is not that of the labels asked for."""
     described.only("number", "cost", "reasons", "scores", "unfamiliar")
     number, size, model = described.whole("number"), size_of(arrays, "labels"), learner.strategy.inner.model
-    names = described.texts("scores")
-    table = {f"scores.{name}": floats(*_score_shape(arrays, name), low=0.0, high=np.inf) for name in names}
-    table |= {"x": floats(model.n_features, missing=True), "prediction": floats(size), "labels": flags(size)}
-    table["probabilities"] = floats(size, low=0.0, high=1.0)
-    table |= {"drawn": flags(size)} if "drawn" in arrays else {}
+    names, sizes = described.texts("scores"), stream_sizes(model.n_features, size)
+    table = {f"scores.{name}": _expected_score(arrays.get(f"scores.{name}"), sizes) for name in names}
+    table |= PENDING_ARRAYS.expected(sizes) | (DRAWN_LABELS.expected(sizes) if "drawn" in arrays else {})
     with inside(str(number)):
         check_arrays(arrays, table)
         check_samples("x", arrays["x"])
@@ -297,7 +294,7 @@ def _read_query(described: StoredFacts, arrays: Arrays, learner: StoredLearner) 
     return query
 
 
-def _score_shape(arrays: Arrays, name: str) -> tuple[int, ...]:
-    """Shape of the scores by one criterion: one score, or one per label."""
-    stored = arrays.get(f"scores.{name}")
-    return () if stored is None or stored.ndim == 0 else (size_of(arrays, "labels"),)
+def _expected_score(stored: AnyArray | None, sizes: Sizes) -> Expected:
+    """What the `stored` scores by one criterion must be, for these `sizes`: one score, or one per label."""
+    is_single = stored is None or stored.ndim == 0
+    return (SAMPLE_SCORE if is_single else LABEL_SCORES).expected(sizes)["criterion"]

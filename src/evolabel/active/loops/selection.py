@@ -13,7 +13,7 @@ none. With `commit` the rows passed are stored in the ring; without it only `mas
 | free      | (n,)      | whole units that may be spent at each row: the hard limit                              |
 | least     |           | labels asked for at a time, at least                                                   |
 | tau       |           | samples over which tok is to be spent                                                  |
-| ring      | (w, K)    | scores of the last w rows; with criteria (C, w)                                        |
+| ring      | (w, K)    | scores of the last w rows; by each criterion (w, C)                                    |
 | sums      | (w,)      | rank sums of the same rows                                                             |
 | counters  | (2,)      | rows in the ring, place of the next one                                                |
 | ease      | (1,)      | factor on the strengths, which lowers thresholds where few rows exceed them            |
@@ -147,15 +147,12 @@ def walk_quantile(
 
 @kernel
 def rank_sum(r: FloatArray, weights: FloatArray, ring: FloatArray, filled: int) -> float:
-    """Return the weighted sum over criteria of the share of the ring below r; equal values count one half.
-
-    The ring has one row per criterion here.
-    """
+    """Return the weighted sum over criteria of the share of the ring below r; equal values count one half."""
     total = 0.0
     for c in range(r.shape[0]):
-        last, halves = ring[c], 0
+        halves = 0
         for i in range(filled):
-            halves += int(r[c] > last[i]) + int(r[c] >= last[i])
+            halves += int(r[c] > ring[i, c]) + int(r[c] >= ring[i, c])
         total += weights[c] * (0.5 * halves) / max(filled, 1)
     return total
 
@@ -186,7 +183,7 @@ def walk_tokens(
             place = counters[NEXT]
             sums[place] = score
             for c in range(R.shape[1]):
-                ring[c, place] = R[i, c]
+                ring[place, c] = R[i, c]
             move_on(counters, sums.shape[0])
     return int(R.shape[0])
 

@@ -74,7 +74,7 @@ class SecondMoments:
         check_number("every", every, 1, whole=True)
         self.every = int(every)
         self.n_seen = 0
-        self._identities = np.empty(0, np.int64) if identities is None else identities
+        self._identities = _no_identities() if identities is None else identities
         self._moments = moments
         self._total: float | None = None  # of `_moments`; None: not computed since they changed
 
@@ -148,7 +148,7 @@ class SecondMoments:
     def arrays(self) -> Arrays:
         """Return all arrays by name."""
         counts = MomentCounts(np.array([self.every, self.n_seen], np.int64), self._identities)
-        return {**counts._asdict(), **self._moments._asdict()}
+        return {**MOMENT_COUNTS.arrays_of(counts), **MOMENTS.arrays_of(self._moments)}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> "SecondMoments":
@@ -164,6 +164,11 @@ def _with_own_block(moments: Moments) -> Moments:
     """Return a copy with `block_length` pending rows; rules may have fewer."""
     slots, rows, q = moments.pending_M.shape
     return MOMENTS.rearranged(moments, {"block": new_entries(rows, block_length(q)), "slot": np.arange(slots)})
+
+
+def _no_identities() -> IntArray:
+    """Return the identities of no rules."""
+    return MOMENT_COUNTS.allocate({"slot": 0}).identities
 
 
 def _identities(rules: RuleBase) -> IntArray:
@@ -214,7 +219,7 @@ class UnlabelledRows:
 
     def __init__(self, *, moments: bool) -> None:
         self.moments = SecondMoments(_EVERY) if moments else None
-        self._waiting = np.zeros((0, 0))  # rows of the present block
+        self._waiting = _room_for(0, 0)  # rows of the present block
         self._filled = 0  # number of them
         self._model: Model | None = None  # model whose moments these are
 
@@ -256,7 +261,7 @@ class UnlabelledRows:
     def _wait(self, rows: FloatArray) -> None:
         """Copy `rows` behind those that wait."""
         if self._waiting.shape[1] != rows.shape[1] or not len(self._waiting):
-            self._waiting, self._filled = np.zeros((_LONGEST_BLOCK, rows.shape[1])), 0
+            self._waiting, self._filled = _room_for(_LONGEST_BLOCK, rows.shape[1]), 0
         end = self._filled + len(rows)
         self._waiting[self._filled : end] = rows
         self._filled = end
@@ -265,8 +270,8 @@ class UnlabelledRows:
         """The state for rows of `n_features` features, by name."""
         kept = {} if self.moments is None else prefixed("moments", self.moments.arrays())
         comparable = self._waiting.shape[1] == n_features  # else features were added or removed: `_wait` starts anew
-        waiting = self._waiting[: self._filled] if comparable else np.zeros((0, n_features))
-        return {"waiting": waiting, **kept}
+        waiting = self._waiting[: self._filled] if comparable else _room_for(0, n_features)
+        return {**WAITING_ROWS.arrays_of(WaitingRows(waiting)), **kept}
 
     def restore(self, arrays: Arrays, n_features: int) -> None:
         """Take over the state in `arrays`, for rows of `n_features` features; DataError if it does not fit."""
@@ -285,6 +290,11 @@ class UnlabelledRows:
         require(rows < self._block(self.moments), "waiting", f"fewer than {self._block(self.moments)} rows")
         if rows:
             self._wait(arrays["waiting"])
+
+
+def _room_for(rows: int, n_features: int) -> FloatArray:
+    """Return room for waiting `rows` of `n_features` features."""
+    return WAITING_ROWS.allocate({"row": rows, "feature": n_features}).waiting
 
 
 def total_weight(moments: Moments) -> float:

@@ -1,7 +1,7 @@
 """`QuantileSelector`: asks for the labels, or samples, whose score is high among the last ones. The default."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,17 +10,26 @@ from evolabel.active.loops.scores import combine_rows
 from evolabel.active.loops.selection import FILLED, NEXT, store_row, walk_quantile
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
-from evolabel.active.selection.selector import Selector, widened
+from evolabel.active.selection.selector import Selector, check_window, widened
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.rows import misfit
-from evolabel.core.stored_checks import Expected, floats, whole
+from evolabel.core.schema import Schema, array, new_entries
 from evolabel.engine.compile import direct
-from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _SHORTEST_WINDOW, _LONGEST_WINDOW = 15, 100  # samples
 _SCORES_IN_WINDOW = 1500  # scores that the window holds, within these bounds
 
 _walk_quantile, _combine_rows, _store_row = direct(walk_quantile), direct(combine_rows), direct(store_row)
+
+
+class ScoreWindow(NamedTuple):
+    """The scores of the last rows."""
+
+    ring: Annotated[FloatArray, array("row", "label", low=0.0, high=np.inf)]
+    """Scores that a `QuantileSelector` compares; one column where whole samples are asked about."""
+    counters: Annotated[IntArray, array(2)]
+    """Rows in the window, place of the next one."""
 
 
 class QuantileSelector(Selector):
@@ -41,6 +50,7 @@ class QuantileSelector(Selector):
     by_label: ClassVar[bool] = True
     takes_priorities: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("tau",)
+    schema: ClassVar[Schema[Any]] = Schema(ScoreWindow)
 
     def __init__(self, tau: float = 5.0) -> None:
         check_number("tau", tau, 0, open_low=True)
@@ -48,21 +58,20 @@ class QuantileSelector(Selector):
 
     def reset(self, criteria: Sequence[Criterion], budget: float, width: int, least: int) -> None:
         """Empty the window; `criteria`, `budget`, `width` and `least` as for `Selector.reset`."""
-        self._ring = np.zeros((0, width))
-        self._counters = np.zeros(2, np.int64)
-        self._powers = np.array([criterion.weight for criterion in criteria], np.float64)
         super().reset(criteria, budget, width, least)
+        self._powers = np.array([criterion.weight for criterion in criteria], np.float64)
+
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the axes of the arrays, by name."""
+        return {**super().sizes(), "row": _window(self.width)}
 
     def resize(self, width: int) -> None:
-        """Extend the window to rows of this `width`; it keeps its latest samples."""
-        super().resize(width)
-        filled, following = self._counters.tolist()
-        latest = np.roll(self._ring, -following, axis=0)[len(self._ring) - filled :]  # oldest first
-        length = max(_SHORTEST_WINDOW, min(_LONGEST_WINDOW, _SCORES_IN_WINDOW // width))
-        kept = widened(latest[-length:], width)
-        self._ring = np.zeros((length, width))
-        self._ring[: len(kept)] = kept
-        self._counters[FILLED], self._counters[NEXT] = len(kept), len(kept) % length
+        """Extend the window to rows of this `width`; it keeps its latest samples, the oldest first."""
+        (filled, following), length = self.state.counters.tolist(), _window(width)
+        latest = (np.arange(following - filled, following) % len(self.state.ring))[-length:]
+        n = len(latest)
+        self._rearrange(width, {"row": np.append(latest, new_entries(0, length - n))})
+        self.state.counters[FILLED], self.state.counters[NEXT] = n, n % length
 
     def values(self, scores: ScoreTable) -> FloatArray:
         """Products of the `scores`, (n, width)."""
@@ -79,9 +88,9 @@ class QuantileSelector(Selector):
     def select(self, values: FloatArray, allowance: Allowance, *, commit: bool) -> tuple[int, BoolArray]:
         """First row to ask about and its labels, for `values` and `allowance`; `commit`: record the rows before it."""
         self.check_rows(values, allowance)
-        mask = np.zeros(self.width, np.bool_)
+        mask, (ring, counters) = np.zeros(self.width, np.bool_), self.state
         at = _walk_quantile(
-            values, allowance.paced, allowance.limit, self.tau, self.least, self._ring, self._counters, mask, commit
+            values, allowance.paced, allowance.limit, self.tau, self.least, ring, counters, mask, commit
         )
         return at, mask
 
@@ -94,12 +103,15 @@ class QuantileSelector(Selector):
         """Add the `value` of a row to the window, whatever its `limit` and whether it was `asked` about or not."""
         if not self.fits(value):
             raise misfit({"value": value}, f"rows of {self.width} labels")
-        _store_row(widened(value, self.width), self._ring, self._counters)
+        _store_row(widened(value, self.width), self.state.ring, self.state.counters)
 
-    def arrays(self) -> Arrays:
-        """The state, by name."""
-        return {"ring": self._ring, "counters": self._counters}
+    def read(self, arrays: Arrays, units: int) -> Any:
+        """The state in `arrays`, after any number of `units`; DataError if its counters point beyond the window."""
+        stored = super().read(arrays, units)
+        check_window(stored.counters, len(stored.ring))
+        return stored
 
-    def table(self) -> dict[str, Expected]:
-        """Expected shape and range of each array of a stored state, by name."""
-        return {"ring": floats(*self._ring.shape, low=0.0, high=np.inf), "counters": whole(2)}
+
+def _window(width: int) -> int:
+    """Rows in the window, of this `width`."""
+    return max(_SHORTEST_WINDOW, min(_LONGEST_WINDOW, _SCORES_IN_WINDOW // width))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,20 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.selector import Selector
 from evolabel.active.selection.token_bucket import Allowance, exact_share
-from evolabel.core.stored_checks import Expected, require, whole
+from evolabel.core.schema import Schema, array
+from evolabel.core.stored_checks import require
 from evolabel.errors import ParameterError
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
-_UNITS, _TOKEN = 0, 1  # places in `_place`
+_UNITS, _TOKEN = 0, 1  # entries of `place`
 _BLOCK = 1024  # tokens drawn together
+
+
+class DrawnSoFar(NamedTuple):
+    """How far tokens were drawn."""
+
+    place: Annotated[IntArray, array(2, start=np.array([0, 1]))]
+    """Units that have come, and the token to be spent next, of a `RandomSelector`."""
 
 
 class RandomSelector(Selector):
@@ -35,6 +43,7 @@ class RandomSelector(Selector):
     name: ClassVar[str] = "random"
     parameters: ClassVar[tuple[str, ...]] = ("seed",)
     ignores_criteria: ClassVar[bool] = True
+    schema: ClassVar[Schema[Any]] = Schema(DrawnSoFar)
 
     def __init__(self, seed: int = 0) -> None:
         check_number("seed", seed, 0, whole=True)
@@ -45,7 +54,6 @@ class RandomSelector(Selector):
         if least > 1:
             raise ParameterError(f"min_labels={least} is not for random questions; use another selection")
         super().reset(criteria, budget, width, least)
-        self._place = np.array([0, 1], np.int64)  # units that have come, token to be spent next
 
     def values(self, scores: ScoreTable) -> FloatArray:
         """Empty rows, one per row of `scores`."""
@@ -56,7 +64,7 @@ class RandomSelector(Selector):
 
         A moment that `allowance` cannot pay, because others draw from the bucket, passes.
         """
-        row, label = np.divmod(self._moments_within(len(values)) - self._place[_UNITS] - 1, self.width)
+        row, label = np.divmod(self._moments_within(len(values)) - self.state.place[_UNITS] - 1, self.width)
         payable = np.flatnonzero(allowance.limit[row] > 0)
         passed = int(row[payable[0]]) if len(payable) else len(values)
         mask: BoolArray = np.zeros(self.width, np.bool_)
@@ -75,34 +83,24 @@ class RandomSelector(Selector):
         """Count a row, whatever its `value` and `limit` and whether it was `asked` about or not."""
         self._pass(1)
 
-    def arrays(self) -> Arrays:
-        """The state, by name."""
-        return {"place": self._place}
-
-    def table(self) -> dict[str, Expected]:
-        """Expected shape and range of each array of a stored state, by name."""
-        return {"place": whole(2)}
-
-    def restore(self, arrays: Arrays, units: int) -> None:
-        """Take over the state in `arrays`, stored after `units` units were seen; DataError if it does not fit.
-
-        The token to be spent next follows from the units that have come, up to one.
-        """
-        super().restore(arrays, units)
-        come, token = self._place.tolist()
+    def read(self, arrays: Arrays, units: int) -> Any:
+        """The state in `arrays`; DataError if more than `units` have come, or the token does not follow, up to one."""
+        stored = super().read(arrays, units)
+        come, token = stored.place.tolist()
         earned = int(exact_share(self.budget) * come)
         require(come <= units, "place", f"at most {units} units")
         require(max(earned, 1) <= token <= earned + 1, "place", f"token {max(earned, 1)} or {earned + 1}")
+        return stored
 
     def _moments_within(self, rows: int) -> IntArray:
         """The units of the next rows at which a token is to be spent."""
-        end, token = self._place[_UNITS] + rows * self.width, int(self._place[_TOKEN])
+        end, token = self.state.place[_UNITS] + rows * self.width, int(self.state.place[_TOKEN])
         moments = random_moments(self.budget, self.seed, token, int(self.budget * end) + 1)
         return moments[: np.searchsorted(moments, end, side="right")]
 
     def _pass(self, rows: int) -> None:
-        self._place[_TOKEN] += len(self._moments_within(rows))
-        self._place[_UNITS] += rows * self.width
+        self.state.place[_TOKEN] += len(self._moments_within(rows))
+        self.state.place[_UNITS] += rows * self.width
 
 
 def random_moments(budget: float, seed: int, first: int, last: int) -> IntArray:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.token_bucket import Allowance
 from evolabel.core.rows import misfit
-from evolabel.core.stored_checks import Expected, check_arrays, require
+from evolabel.core.schema import Schema, new_entries
+from evolabel.core.stored_checks import check_arrays, require
 from evolabel.engine.compile import direct
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
@@ -21,11 +22,22 @@ NOTHING_ALLOWED = Allowance(np.zeros(1), np.full(1, -1, np.int64))
 """Allowance of one row that cannot be asked about, so that selecting only records it."""
 
 
+class NoArrays(NamedTuple):
+    """The arrays of a selector that has no state."""
+
+
 class Selector(ABC):
     """Decides which rows are asked about. Its state is a few arrays; the same rows give the same decisions.
 
     Rows are `width` labels wide: 1 where whole samples are asked about, which is also their price. A subclass turns
     scores into `values`, one entry per row, and selects by them.
+
+    Attributes
+    ----------
+    schema : Schema
+        Its arrays, a NamedTuple, each declared by `array` along the axes of `sizes`.
+    state : NamedTuple
+        The arrays, made by `reset`.
     """
 
     name: ClassVar[str] = ""
@@ -36,6 +48,9 @@ class Selector(ABC):
     """Whether a label or sample is asked for first if its entry in `values` is larger than all others."""
     ignores_criteria: ClassVar[bool] = False
     """Whether the scores do not matter."""
+
+    schema: ClassVar[Schema[Any]] = Schema(NoArrays)
+    state: Any
 
     ease = 1.0
     """Factor by which the thresholds of criteria are exceeded more easily at the moment."""
@@ -49,12 +64,25 @@ class Selector(ABC):
         self.criteria = tuple(criteria)
         self.budget = budget
         self.min_labels = least
-        self.resize(width)
+        self._set_width(width)
+        self.state = self.schema.allocate(self.sizes())
+
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the axes of the arrays, by name."""
+        return {"label": self.width, "criterion": len(self.criteria)}
 
     def resize(self, width: int) -> None:
         """Extend the state to rows of this `width`; what it holds stays."""
-        self.width = width
-        self.least = min(self.min_labels, width)
+        self._rearrange(width, {})
+
+    def _rearrange(self, width: int, sources: dict[str, IntArray]) -> None:
+        """Extend the state to rows of this `width`; other axes than that of the labels have `sources`, see `Schema`."""
+        labels = new_entries(self.width, width)
+        self.state = self.schema.rearranged(self.state, {"label": labels, **sources})
+        self._set_width(width)
+
+    def _set_width(self, width: int) -> None:
+        self.width, self.least = width, min(self.min_labels, width)
 
     @abstractmethod
     def values(self, scores: ScoreTable) -> FloatArray:
@@ -100,22 +128,19 @@ class Selector(ABC):
 
     def arrays(self) -> Arrays:
         """The state, by name."""
-        return {}
-
-    def table(self) -> dict[str, Expected]:
-        """Expected shape and range of each array of a stored state, by name."""
-        return {}
+        return self.schema.arrays_of(self.state)
 
     def restore(self, arrays: Arrays, units: int) -> None:
         """Take over the state in `arrays`, stored after `units` units were seen; DataError if it does not fit."""
-        check_arrays(arrays, self.table())
-        if "counters" in arrays:
-            _check_ring(arrays["counters"], len(arrays["ring"]))
-        for name, array in self.arrays().items():
-            array[...] = arrays[name]
+        self.state = self.read(arrays, units)
+
+    def read(self, arrays: Arrays, units: int) -> Any:
+        """The state in `arrays`, as `schema` has it; arguments and errors as of `restore`."""
+        check_arrays(arrays, self.schema.expected(self.sizes()))
+        return self.schema.from_arrays(arrays)
 
 
-def _check_ring(counters: IntArray, size: int) -> None:
+def check_window(counters: IntArray, size: int) -> None:
     """DataError if stored `counters` point beyond a window of this `size`: loops do not check bounds."""
     filled, following = counters.tolist()
     require(filled <= size and following < size, "counters", f"counts within a window of {size}")

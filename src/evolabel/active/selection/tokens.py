@@ -1,7 +1,7 @@
 """`TokenSelector`: asks about samples that rank high by several criteria while a token is available."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -9,15 +9,26 @@ from evolabel._utils.validation import check_number
 from evolabel.active.loops.selection import walk_tokens
 from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
-from evolabel.active.selection.selector import NOTHING_ALLOWED, Selector, by_sample
+from evolabel.active.selection.selector import NOTHING_ALLOWED, Selector, by_sample, check_window
 from evolabel.active.selection.token_bucket import Allowance
-from evolabel.core.stored_checks import Expected, floats, whole
+from evolabel.core.schema import Schema, array
 from evolabel.engine.compile import direct
-from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
 
 _LONGEST_WINDOW = 100_000  # samples; every row is compared with all of them
 
 _walk_tokens = direct(walk_tokens)
+
+
+class RankWindow(NamedTuple):
+    """The scores and ranks of the last samples."""
+
+    ring: Annotated[FloatArray, array("row", "criterion", low=0.0, high=np.inf)]
+    """Scores that a `TokenSelector` compares, by each criterion."""
+    sums: Annotated[FloatArray, array("row", low=0.0, high=np.inf)]
+    """Rank sums of the same samples."""
+    counters: Annotated[IntArray, array(2)]
+    """Samples in the window, place of the next one."""
 
 
 class TokenSelector(Selector):
@@ -36,6 +47,7 @@ class TokenSelector(Selector):
 
     name: ClassVar[str] = "tokens"
     parameters: ClassVar[tuple[str, ...]] = ("generosity", "window")
+    schema: ClassVar[Schema[Any]] = Schema(RankWindow)
 
     def __init__(self, generosity: float = 2.0, window: int = 100) -> None:
         check_number("generosity", generosity, 0, open_low=True)
@@ -47,9 +59,10 @@ class TokenSelector(Selector):
         """Empty the window; `criteria`, `budget`, `width` and `least` as for `Selector.reset`."""
         super().reset(criteria, budget, width, least)
         self._weights = np.array([criterion.weight for criterion in self.criteria], np.float64)
-        self._ring = np.zeros((len(self.criteria), self.window))
-        self._sums = np.zeros(self.window)
-        self._counters = np.zeros(2, np.int64)
+
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the axes of the arrays, by name."""
+        return {**super().sizes(), "row": self.window}
 
     def values(self, scores: ScoreTable) -> FloatArray:
         """`scores` of whole samples, (n, criteria)."""
@@ -68,9 +81,9 @@ class TokenSelector(Selector):
             allowance.limit,
             self.width,
             self.generosity * self.budget,
-            self._ring,
-            self._sums,
-            self._counters,
+            self.state.ring,
+            self.state.sums,
+            self.state.counters,
             commit,
         )
         return at, np.ones(self.width, np.bool_)
@@ -84,12 +97,8 @@ class TokenSelector(Selector):
         """Add the `value` of a row to the window, whatever its `limit` and whether it was `asked` about or not."""
         self.select(value[None], NOTHING_ALLOWED, commit=True)
 
-    def arrays(self) -> Arrays:
-        """The state, by name."""
-        return {"ring": self._ring.T, "sums": self._sums, "counters": self._counters}
-
-    def table(self) -> dict[str, Expected]:
-        """Expected shape and range of each array of a stored state, by name."""
-        scores = {"ring": self._ring.T.shape, "sums": self._sums.shape}
-        table = {name: floats(*shape, low=0.0, high=np.inf) for name, shape in scores.items()}
-        return table | {"counters": whole(2)}
+    def read(self, arrays: Arrays, units: int) -> Any:
+        """The state in `arrays`, after any number of `units`; DataError if its counters point beyond the window."""
+        stored = super().read(arrays, units)
+        check_window(stored.counters, self.window)
+        return stored

@@ -1,7 +1,7 @@
 """`FirstCome` and `VariableThresholds`: ask as soon as a criterion exceeds its threshold, as in the paper."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,14 +11,21 @@ from evolabel.active.scoring.criteria import Criterion
 from evolabel.active.scoring.scored_rows import ScoreTable
 from evolabel.active.selection.selector import Selector, by_label
 from evolabel.active.selection.token_bucket import Allowance
-from evolabel.core.stored_checks import Expected, floats
+from evolabel.core.schema import Schema, array
 from evolabel.engine.compile import direct
 from evolabel.errors import ParameterError
-from evolabel.typing import Arrays, BoolArray, FloatArray
+from evolabel.typing import BoolArray, FloatArray
 
 _LOWEST_EASE, _HIGHEST_EASE = 0.1, 5.0  # thresh2 stays between 0.51 and 1, thresh3 between 0.015 and 0.75
 
 _walk_thresholds = direct(walk_thresholds)
+
+
+class EaseArrays(NamedTuple):
+    """How easily thresholds are exceeded."""
+
+    ease: Annotated[FloatArray, array(1, start=1.0, low=_LOWEST_EASE, high=_HIGHEST_EASE)]
+    """Factor by which thresholds are easier than written, of `VariableThresholds`."""
 
 
 class VariableThresholds(Selector):
@@ -40,6 +47,7 @@ class VariableThresholds(Selector):
     name: ClassVar[str] = "variable"
     by_label: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("step",)
+    schema: ClassVar[Schema[Any]] = Schema(EaseArrays)
 
     def __init__(self, step: float = 0.01) -> None:
         check_number("step", step, 0, 0.5)
@@ -55,12 +63,11 @@ class VariableThresholds(Selector):
             )
         super().reset(criteria, budget, width, least)
         self._whole = np.array([criterion.whole for criterion in criteria])
-        self._ease = np.ones(1)
 
     @property
     def ease(self) -> float:  # type: ignore[override]
         """Factor by which thresholds are easier than written."""
-        return float(self._ease[0])
+        return float(self.state.ease[0])
 
     def values(self, scores: ScoreTable) -> FloatArray:
         """Strengths of the `scores`, (n, criteria, width)."""
@@ -80,7 +87,7 @@ class VariableThresholds(Selector):
             allowance.limit,
             self.least,
             self.step,
-            self._ease,
+            self.state.ease,
             _LOWEST_EASE,
             _HIGHEST_EASE,
             strongest,
@@ -98,15 +105,8 @@ class VariableThresholds(Selector):
         """Change the ease if the row was `asked` about, or could have been within its `limit`; `value` is not used."""
         if asked or limit >= self.least:
             change = 1.0 - self.step if asked else 1.0 + self.step
-            self._ease[0] = min(max(self._ease[0] * change, _LOWEST_EASE), _HIGHEST_EASE)
-
-    def arrays(self) -> Arrays:
-        """The state, by name."""
-        return {"ease": self._ease}
-
-    def table(self) -> dict[str, Expected]:
-        """Expected shape and range of each array of a stored state, by name."""
-        return {"ease": floats(1, low=_LOWEST_EASE, high=_HIGHEST_EASE)}
+            ease = self.state.ease
+            ease[0] = min(max(ease[0] * change, _LOWEST_EASE), _HIGHEST_EASE)
 
 
 class FirstCome(VariableThresholds):
