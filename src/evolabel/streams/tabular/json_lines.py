@@ -40,7 +40,7 @@ def _cells(line: str, where: str, unreadable: dict[str, str]) -> dict[str, str]:
     A message on the first value of a column that is neither a number nor a text is added to `unreadable`.
     """
     try:
-        found = parse_json(line)
+        found = parse_json(line, object_pairs_hook=_named_once)
     except ValueError as error:
         raise FileFormatError(f"{where}: this is no JSON ({error}); expected one object per line") from None
     if not isinstance(found, dict):
@@ -54,6 +54,15 @@ def _cells(line: str, where: str, unreadable: dict[str, str]) -> dict[str, str]:
             expected = "expected a number, a text, true, false, null or a list of texts"
             unreadable.setdefault(name, f"{where}: {name!r} is {kind}; {expected}")
     return {name: _as_text(value) for name, value in cells.items()}
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return `pairs` of an object as a dictionary; ValueError if a name stands twice, of which one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{max(names, key=names.count)!r} stands twice")
+    return found
 
 
 def _other_kind(value: Any) -> str | None:

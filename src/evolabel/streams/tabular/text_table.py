@@ -15,7 +15,7 @@ from evolabel.streams.reading import bare_name
 from evolabel.streams.tabular.label_column import LabelColumn
 from evolabel.streams.tabular.tables import Column, Texts, build_dataset, columns_without
 
-_SUFFIXES = (".csv", ".tsv", ".jsonl", ".xlsx")
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".xlsx", ".parquet")
 _MISSING = {"", "?", "#n/a", "<na>", "n/a", "na", "nan", "none", "null"}
 _MAX_NUMBERS = 20  # different numbers allowed among the values of a column of texts
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
@@ -26,7 +26,8 @@ class TextTable:
     """Cells of the file `path` by row, stripped; `lines` are the numbers of the lines on which the rows end.
 
     `decimal` is the decimal mark of its numbers; if that is a comma, a point is read as decimal mark as well.
-    `unreadable` has an error message for each column with values that are neither numbers nor texts.
+    `unreadable` has an error message for each column with values that are neither numbers nor texts. `row_word` is what
+    a row is called in messages.
     """
 
     path: Path
@@ -35,6 +36,7 @@ class TextTable:
     rows: list[list[str]]
     lines: list[int]
     unreadable: dict[str, str] = field(default_factory=dict)
+    row_word: str = "line"
 
     @classmethod
     def of(cls, path: Path, decimal: str, names: list[str], rows: Sequence[tuple[list[str], int]]) -> "TextTable":
@@ -50,11 +52,16 @@ class TextTable:
 
     def describe_row(self, row: int) -> str:
         """Return the file and the line of `row`, for messages."""
-        return f"{self.path}, line {self.lines[row]}"
+        return f"{self.path}, {self.row_word} {self.lines[row]}"
 
     def columns(self) -> dict[str, Sequence[str]]:
         """Return the cells of every column, by its name."""
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
+
+
+def is_missing(cell: str) -> bool:
+    """Return whether the text `cell` stands for a missing value."""
+    return cell.lower() in _MISSING
 
 
 def check_header(names: Sequence[str], path: Path) -> None:
@@ -84,7 +91,7 @@ def table_dataset(
     columns = read_columns(table, kept, texts)
     for column, values in columns.items():
         if isinstance(values, Texts) and column not in texts:
-            _refuse_numbers(column, values, table)
+            refuse_numbers(column, values, table)
     flags = [column for column, cells in table.columns().items() if _holds_flags(cells)]
     dataset = build_dataset(columns, labels, name or table.name, table.describe_row, time=times, flags=flags)
     return replace(dataset, lines=np.array(table.lines))
@@ -135,7 +142,7 @@ def _holds_flags(cells: Sequence[str]) -> bool:
     return present <= _BOOLEANS.keys() and not present <= {"0", "1"}
 
 
-def _refuse_numbers(name: str, texts: Texts, table: TextTable) -> None:
+def refuse_numbers(name: str, texts: Texts, table: TextTable) -> None:
     """Raise DataError if `texts` are mostly numbers: then the few words among them are mistakes, not categories."""
     words = {text for text in texts.categories if not is_number(text, table.decimal)}
     numbers = len(texts.categories) - len(words)
