@@ -106,6 +106,7 @@ class QueryStrategy:
 
         Returns the model as it was when a sample was last counted, if `model` differs from it in any way.
         """
+        self.inner.state.check_unused()
         before = self._counted_by
         if before is not None and before.is_still(model, self.inner.targets):
             return None

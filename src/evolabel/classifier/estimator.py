@@ -46,6 +46,7 @@ from evolabel.classifier.targets import (
 from evolabel.core.events import Event
 from evolabel.core.options import Options
 from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch
+from evolabel.core.stage import IN_USE, in_use
 from evolabel.errors import DataError, DataTypeError, StageError
 from evolabel.model.empty_rows import base_probabilities
 from evolabel.model.label_states import label_drifts
@@ -325,13 +326,15 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         EvolvingFuzzyClassifier
             The classifier itself.
         """
+        self._state.check_unused()
         self.inner.options()
         fitted = object.__new__(type(self))  # takes the columns of X, which count at the end
         fitted.__dict__.update(self.__dict__)
         batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
         check_weighted_names(self.class_weight, targets)
         model = self.inner.new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
-        model.fit(batch)
+        with in_use(self._state):
+            model.fit(batch)
         with self._state.lock, held():  # until here an error or Ctrl-C leaves what was learned before
             self._state.replace(model, targets)
             self.__dict__ = {**fitted.__dict__, "_state": self._state}
@@ -502,12 +505,15 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             raise DataTypeError(f"merge takes a classifier, got {type(other).__name__}; load a file first")
         first, second = (self, other) if id(self) < id(other) else (other, self)
         with first.inner.lock, second.inner.lock:  # always in this order, else two merges could wait for each other
+            for state in (self._state, other.inner.state):
+                state.check_unused()
             mine, theirs = self._state.trained_model(), other.inner.trained_model
             self.inner.check_mergeable(other)
             targets = other.inner.targets
             coding = joined(self._state.targets, targets)
             at, classes = places(targets, coding), isinstance(coding, ClassCodes)
-            merged = merge(mine, theirs, coding.size, at, exclusive=classes)
+            with in_use(self._state, other.inner.state):
+                merged = merge(mine, theirs, coding.size, at, exclusive=classes)
             self._state.replace(merged, coding)
         return self
 
@@ -848,6 +854,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
 
     def _prepare(self, X: object, y: object, classes: object, sample_weight: object, confidence: object) -> Batch:
         """Return a checked batch; only when all of it is checked, make the first model or add labels."""
+        self._state.check_unused()
         first = not self._state.is_fitted
         if classes is None and sample_weight is None and confidence is None and self._is_plain(X, y):
             note_empty(rows_without_features(X), _SKIPPED)  # type: ignore[arg-type]
@@ -877,7 +884,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
             if not self._is_plain(X, y):
                 return None
             model = state.model
-            if model.warm_up or model.own_stages or len(X) > CHUNK or not are_usable_rows(X, y):
+            if model.warm_up or model.own_stages or IN_USE.things or len(X) > CHUNK or not are_usable_rows(X, y):
                 return None
             outputs = np.empty(y.shape)
             model.learn_rows(Batch(X, y, outputs=outputs))

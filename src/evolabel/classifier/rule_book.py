@@ -31,6 +31,7 @@ def _an_edit(
     @wraps(method)
     def call(self: "RuleBook", /, *arguments: P.args, **named: P.kwargs) -> R:
         model = self._inner.any_model
+        self._inner.state.check_unused()
         with unchanged_on_error(model):
             model.end_warm_up()
             return method(self, *arguments, **named)

@@ -15,6 +15,7 @@ from evolabel._utils.validation import check_number, whole_number
 from evolabel.classifier.silent_labels import SilentLabels
 from evolabel.classifier.targets import ClassCodes, Targets, named_weights
 from evolabel.core.rows import Batch
+from evolabel.core.stage import check_unused, in_use
 from evolabel.errors import ParameterError, StateError
 from evolabel.model.stream_model import StreamModel
 from evolabel.stages.decisions.stage import decide_weighted, weighted_thresholds
@@ -80,6 +81,10 @@ class ClassifierState:
 
     # ------------------------------------------------------------------ learning
 
+    def check_unused(self) -> None:
+        """Raise StageError inside of a stage of a user that is called for this classifier, which is to change."""
+        check_unused(self, self.__dict__.get("model"))
+
     def learn(self, batch: Batch) -> None:
         """Learn a checked `batch`; where new labels come in, the model grows first.
 
@@ -90,7 +95,7 @@ class ClassifierState:
             return
         targets, known = self.targets, self.model.n_labels
         try:
-            with put_back_on_error(self.model):
+            with in_use(self), put_back_on_error(self.model):
                 self._learn(batch)
         except BaseException:
             if self.model.n_seen or self.model.warm_up is None:  # else this call has made it

@@ -8,6 +8,7 @@ through events in the `EventLog`; the forest of answered rows reads the ring of 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import signature
+from threading import local
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from evolabel._utils.interrupts import held
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, places_of
-from evolabel.errors import DataError
+from evolabel.errors import DataError, StageError
 from evolabel.typing import AnyArray, FloatArray, IntArray
 
 MANY = 1 << 40  # rows that a stage learns at once if no turn of maintenance is due
@@ -39,6 +40,34 @@ def read_only(arrays: Iterable[AnyArray]) -> Iterator[None]:
         finally:
             for array in locked:
                 array.setflags(write=True)
+
+
+class _InUse(local):
+    """What stages of users work on in one thread."""
+
+    def __init__(self) -> None:
+        self.things: list[object] = []
+
+
+IN_USE = _InUse()
+"""Classifiers' states and models that a stage of a user may not change, as it is called for them."""
+
+
+@contextmanager
+def in_use(*things: object) -> Iterator[None]:
+    """Let `check_unused` refuse each of `things` in the `with` block, in this thread."""
+    before = IN_USE.things
+    IN_USE.things = [*before, *things]
+    try:
+        yield
+    finally:
+        IN_USE.things = before
+
+
+def check_unused(*things: object) -> None:
+    """Raise StageError if a stage of a user is called for one of `things`: it would change what it works on."""
+    if any(each is used for each in things for used in IN_USE.things):
+        raise StageError("a stage trains its own classifier, or edits it; do that outside of the stage")
 
 
 def fixed_copy(array: AnyArray) -> Any:

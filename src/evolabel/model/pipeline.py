@@ -43,7 +43,7 @@ import numpy as np
 from evolabel._utils.rollback import arrays_behind
 from evolabel.core.events import EventLog
 from evolabel.core.rows import FOLLOWS_NOTHING, Batch, Rows, check_rows
-from evolabel.core.stage import LearningStage, Stage, StagePart, read_only
+from evolabel.core.stage import LearningStage, Stage, StagePart, in_use, read_only
 from evolabel.engine.compile import direct, direct_by_profile, kernel
 from evolabel.model.protocols import FewAnswers, Model
 from evolabel.model.readers import Following
@@ -456,12 +456,8 @@ def _shielded(
 def _shield(model: Model, stage: Stage, learning: bool, beside: Model | None) -> Iterator[None]:
     """Do as `_shielded` for a `stage` of a user, which cannot train the model either."""
     own = {id(array) for array in arrays_behind(stage)} if learning else set()
-    running, model.running = model.running, stage.name
-    try:
-        with read_only(array for array in arrays_behind((model, beside)) if id(array) not in own):
-            yield
-    finally:
-        model.running = running
+    with in_use(model), read_only(array for array in arrays_behind((model, beside)) if id(array) not in own):
+        yield
 
 
 def learn_stages(model: Model, batch: Batch, followed: FloatArray) -> None:

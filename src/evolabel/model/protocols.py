@@ -61,8 +61,6 @@ class Model(EditedModel, Protocol):
     memory: LastAnswers | None
     following: Following | None
 
-    running: str | None
-
     @property
     def users_stages(self) -> list[CheckedStage]:
         """Those of its own stages that a user wrote."""

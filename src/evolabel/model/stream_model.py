@@ -19,7 +19,7 @@ from evolabel.core.rows import NOT_GIVEN, Batch, Rows, misfit
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.engine.compile import direct
 from evolabel.engine.values import count_seen, first_bad_sample
-from evolabel.errors import DataError, StageError, StateError
+from evolabel.errors import DataError, StateError
 from evolabel.model import pipeline
 from evolabel.model.empty_rows import answer_by_base_rates
 from evolabel.model.protocols import Model
@@ -116,10 +116,6 @@ class StreamModel(SeenArrays):
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
         self._first = FirstModel()  # answers during the warm-up
         self.is_first = False  # whether it is itself the model of such a `FirstModel`
-        self.running: str | None = None  # the stage of a user that answers or learns now
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "running": None}  # a copy made inside of a stage is no part of its call
 
     @property
     def users_stages(self) -> list[CheckedStage]:
@@ -216,7 +212,6 @@ class StreamModel(SeenArrays):
 
     def fit(self, batch: Batch) -> None:
         """Run the batch phase on the initial `batch` (`model.start.batch_phase`)."""
-        self._check_not_running()
         batch_phase.fit(self, batch)
 
     def learn(self, batch: Batch) -> None:
@@ -225,7 +220,6 @@ class StreamModel(SeenArrays):
         Its arrays of answers, if given, receive those from before each row was learned. A row without any feature is
         not learned; its output is the base rates.
         """
-        self._check_not_running()
         start = 0
         while (empty := _first_bad_sample(batch.X[start:])[0]) >= 0:
             if empty > 0:
@@ -234,11 +228,6 @@ class StreamModel(SeenArrays):
             answer_by_base_rates(self, batch, start - 1)
         if start < len(batch.X):
             self._learn_filled(batch.rows(slice(start, None)) if start else batch)
-
-    def _check_not_running(self) -> None:
-        """Raise StageError where a stage of this model is running, which would change what it works on."""
-        if self.running is not None:
-            raise StageError(f"stage {self.running!r} trains its own classifier; learn rows outside of the stage")
 
     def base_rates(self) -> FloatArray:
         """Return the share of each label among the samples so far, (n_labels,): all that is known without features."""

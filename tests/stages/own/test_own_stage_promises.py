@@ -295,16 +295,86 @@ def test_a_stage_cannot_write_into_a_model_that_is_merged(monkeypatch):
     assert all(after[name].tobytes() == before[name].tobytes() for name in before)
 
 
-@pytest.mark.parametrize("method", ["answer", "learn_row"])
-def test_a_stage_cannot_train_its_own_classifier(method, monkeypatch):
-    clf, twin = (fitted(Trespassing()) for _ in range(2))
+OWN_TRAINING = {
+    "fit": lambda clf, _: clf.fit(X[500:700], Y[500:700]),
+    "partial_fit": lambda clf, _: clf.partial_fit(X[500:510], Y[500:510]),
+    "more labels": lambda clf, _: clf.partial_fit(X[500:510], np.column_stack([Y, Y])[500:510]),
+    "test_then_train": lambda clf, _: clf.test_then_train(X[500:510], Y[500:510], np.ones(10)),
+    "merge": lambda clf, other: clf.merge(other),
+    "merge into": lambda clf, other: other.merge(clf),
+    "edit": lambda clf, _: clf.rulebook.add("IF x0 IS high THEN label0 LIKELY"),
+}
+METHODS = [("learn_row", change) for change in OWN_TRAINING] + [("answer", "partial_fit"), ("merge", "partial_fit")]
+
+
+@pytest.mark.parametrize(("method", "change"), [*METHODS, ("merge", "merge into")])
+def test_a_stage_cannot_train_or_edit_its_own_classifier(method, change, monkeypatch):
+    clf, twin, other = (fitted(Trespassing()) for _ in range(3))
+    given = clf.sibling().partial_fit(X[300:400], Y[300:400])
     monkeypatch.setattr(Trespassing, "when", method)
-    monkeypatch.setattr(Trespassing, "act", lambda: clf.partial_fit(X[500:510], Y[500:510]))
-    with pytest.raises(StageError, match="trains its own classifier"):
-        CALLS[method](clf)
+    monkeypatch.setattr(Trespassing, "act", lambda: OWN_TRAINING[change](clf, other))
+    call = (lambda clf: clf.merge(given)) if method == "merge" else CALLS[method]
+    with pytest.raises(StageError, match=f"stage 'mean_error': {method} .*a stage trains its own classifier"):
+        call(clf)
     monkeypatch.setattr(Trespassing, "when", "")
     assert same_arrays(clf, twin)
+    assert same_arrays(other, twin)
+    assert clf.label_names_.tolist() == twin.label_names_.tolist()
     assert same_arrays(clf.partial_fit(X[300:310], Y[300:310]), twin.partial_fit(X[300:310], Y[300:310]))
+
+
+@pytest.mark.parametrize(("method", "change"), [("learn_row", "fit"), ("answer", "partial_fit")])
+@pytest.mark.parametrize("before", ["nothing", "a warm-up", "a model", "a model without the stage"])
+def test_a_stage_cannot_train_its_classifier_as_the_batch_phase_runs(before, method, change, monkeypatch):
+    clf, twin = (EvolvingFuzzyClassifier(max_rules=5, warm_up=80, stages=[Trespassing()]) for _ in range(2))
+    for each in (clf, twin):
+        if before == "a warm-up":
+            each.partial_fit(X[:79], Y[:79])
+        elif before != "nothing":
+            stages = each.stages if before == "a model" else []
+            each.set_params(stages=stages).fit(X[:N], Y[:N]).set_params(stages=[Trespassing()])
+    monkeypatch.setattr(Trespassing, "when", method)
+    monkeypatch.setattr(Trespassing, "act", lambda: OWN_TRAINING[change](clf, None))
+    with pytest.raises(StageError, match=f"stage 'mean_error': {method} .*nothing was learned"):
+        clf.partial_fit(X[79:90], Y[79:90]) if before == "a warm-up" else clf.fit(X[300:500], Y[300:500])
+    monkeypatch.setattr(Trespassing, "when", "")
+    assert clf.__sklearn_is_fitted__() == (before != "nothing")
+    if before != "nothing":
+        assert same_arrays(clf, twin)
+    assert same_arrays(clf.partial_fit(X[300:390], Y[300:390]), twin.partial_fit(X[300:390], Y[300:390]))
+
+
+def test_a_learner_inside_of_a_stage_cannot_train_its_classifier(monkeypatch):
+    clf, twin = (fitted(Trespassing()) for _ in range(2))
+    learner = ActiveLearner(clf, 1.0)
+    query = learner.query(X[500])
+    monkeypatch.setattr(Trespassing, "act", lambda: learner.update(query, Y[500]))
+    monkeypatch.setattr(Trespassing, "when", "learn_row")
+    with pytest.raises(StageError, match="a stage trains its own classifier"):
+        clf.partial_fit(X[300:310], Y[300:310])
+    assert same_arrays(clf, twin)
+
+
+def test_a_refusal_that_a_stage_catches_changes_nothing(monkeypatch):
+    clf, twin = (fitted(Trespassing()) for _ in range(2))
+
+    def act():
+        with contextlib.suppress(StageError):
+            clf.partial_fit(X[500:510], Y[500:510])
+
+    monkeypatch.setattr(Trespassing, "act", act)
+    monkeypatch.setattr(Trespassing, "when", "learn_row")
+    clf.partial_fit(X[300:310], Y[300:310])
+    monkeypatch.setattr(Trespassing, "when", "")
+    assert same_arrays(clf, twin.partial_fit(X[300:310], Y[300:310]))
+
+
+def test_a_stage_can_train_another_classifier(monkeypatch):
+    clf, other = fitted(Trespassing()), fitted()
+    monkeypatch.setattr(Trespassing, "act", lambda: other.partial_fit(X[500:501], Y[500:501]))
+    monkeypatch.setattr(Trespassing, "when", "learn_row")
+    clf.partial_fit(X[300:310], Y[300:310])
+    assert other.n_samples_seen_ == N + 10
 
 
 def test_a_copy_made_inside_of_a_stage_learns_on(monkeypatch):
