@@ -519,6 +519,19 @@ def test_a_small_stage_passes():
     check_stage(Unmerged(), merging=False)
 
 
+class Alone:
+    """A stage without a base class: it has what a classifier calls, and neither `explain` nor `merge`."""
+
+    name, schema, learn = "alone", Schema(Counts), OwnStage.learn
+    answer, learn_row = StageShares.answer, StageShares.learn_row
+
+
+def test_a_stage_without_the_base_class_is_checked_as_any_other_of_a_user():
+    check_stage(Alone(), merging=False)
+    with pytest.raises(AssertionError, match="Alone has no merge; write merge"):
+        check_stage(Alone())
+
+
 @pytest.mark.parametrize("broken", [Unstorable, FailingMerge, NoAxis, Spoilt])
 def test_the_message_of_a_broken_stage_names_one_error(broken):
     with pytest.raises(AssertionError) as raised:

@@ -78,10 +78,10 @@ def check_stage(
     >>> check_stage(Shares())
     """
     name = type(stage).__name__
-    require_methods(stage, _INTERFACE, ("answer", "learn", "explain"))
+    own = not hasattr(stage, "arrays")
+    require_methods(stage, _INTERFACE, ("answer", "learn", *(() if own else ("explain",))))
     schema = schema_fault(stage)
     require(schema is None, f"{name} {str(schema).removeprefix('which ')}")
-    own = isinstance(stage, OwnStage) and not hasattr(stage, "arrays")
     if own:
         with _working(f"{name} as a stage of a classifier"):
             checked_prototypes([], [stage])
@@ -93,7 +93,8 @@ def check_stage(
         _check_copies(started, name, first)
         _check_answers(started, name, first, later)
         _check_order(started, name, first, later)
-        _check_parts(started, name, first, later)
+        if hasattr(started, "explain"):
+            _check_parts(started, name, first, later)
         if own:
             _check_attributes(started, name, (first, later))
         _check_arrays(started, name, first, later)
@@ -249,7 +250,7 @@ def _check_outputs(stage: Any, name: str, rows: Rows) -> None:
 
 def _check_merging(prototype: Any, name: str, first: Rows, later: Rows) -> None:
     """Check that merging adds what the other stage has learned, also to a stage that has learned nothing."""
-    is_there = getattr(type(prototype), "merge", None) is not OwnStage.merge
+    is_there = getattr(type(prototype), "merge", OwnStage.merge) is not OwnStage.merge
     todo = f"write merge(other, labels) as {_INTERFACE} describes"
     require(is_there, f"{name} has no merge; {todo}, or pass merging=False if models with it are never merged")
     p, K = first.X.shape[1], first.Y.shape[1]

@@ -6,6 +6,7 @@ Methods that learn check their input, read it into a `Batch` and learn it; input
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
@@ -55,7 +56,7 @@ from evolabel.model.stream_model import CHUNK, StreamModel
 from evolabel.stages.calibration.loops import LEAST_SHARE
 from evolabel.stages.calibration.stage import DEFAULT_COVERAGE, check_coverage
 from evolabel.stages.drift.label_drift import LabelDrift
-from evolabel.stages.own.stage import fault_of_row
+from evolabel.stages.own.stage import fault_of_row, naming_rows
 from evolabel.streams.columns import ONLY_NUMBERS, ColumnKinds
 from evolabel.typing import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -333,7 +334,7 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         batch, targets = _read_batch(fitted, X, y, None, (sample_weight, confidence), streaming=False)
         check_weighted_names(self.class_weight, targets)
         model = self.inner.new_model(batch.X.shape[1], targets.size, exclusive=isinstance(targets, ClassCodes))
-        with in_use(self._state):
+        with in_use(self._state), naming_rows("row {} of the initial batch", partial(_rows_learned, fitted, X)):
             model.fit(batch)
         with self._state.lock, held():  # until here an error or Ctrl-C leaves what was learned before
             self._state.replace(model, targets)
@@ -958,6 +959,12 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _rows_learned(estimator: EvolvingFuzzyClassifier, X: object) -> IntArray:
+    """Return the numbers of the rows of `X`, from 0 on, that are learned in an initial batch: those with a feature."""
+    rows = read_encoded(estimator, X, reset=False).rows
+    return np.flatnonzero(~np.isnan(rows).all(axis=1))
 
 
 def _outputs(model: StreamModel, rows: FloatArray, filled: BoolArray | None = None) -> FloatArray:

@@ -36,7 +36,7 @@ from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.first_tree.stage import FirstTree
 from evolabel.stages.last_answers.stage import LastAnswers
-from evolabel.stages.own.stage import CheckedStage
+from evolabel.stages.own.stage import CheckedStage, naming_rows
 from evolabel.stages.rules.arrays import Settings
 from evolabel.stages.rules.kind import RuleKind
 from evolabel.stages.rules.rule_state import derive_inverses, is_sound, is_well_posed, label_shares
@@ -392,7 +392,8 @@ class StreamModel(SeenArrays):
         kind: dict[str, Any] = {"exclusive": self.exclusive, "stages": [each.prototype for each in self.own_stages]}
         ready = type(self)(*sizes, self.options, feedback=feedback, **kind)
         ready.answers_are_few = self.answers_are_few
-        batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
+        with naming_rows("sample {}", lambda: buffer.numbers):
+            batch_phase.fit(ready, buffer.batch(), in_order=buffer.in_order)
         renumber(ready.trained(), ready.drift, buffer)
         if ready.memory is not None:
             ready.memory.advance(buffer.rows_behind)

@@ -6,6 +6,7 @@ import pickle
 from typing import Annotated, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from choices import examples
 from hypothesis import given, settings
@@ -15,11 +16,11 @@ from sklearn.base import clone
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
 from evolabel.classifier.storage import classifier_to_arrays
-from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StageError
+from evolabel.errors import DataError, DataWarning, EvolabelError, ModelFileError, ParameterError, StageError
 from evolabel.model.pipeline import refiners
 from evolabel.model.storage.snapshot import model_to_arrays
 from evolabel.persistence.model_file import write_model_file
-from evolabel.stages import OwnStage, Schema, array
+from evolabel.stages import OwnStage, Schema, StagePart, array
 from evolabel.streams import DriftingStream
 from evolabel.typing import FloatArray
 
@@ -93,6 +94,44 @@ def test_a_stage_changes_the_outputs_and_its_part_is_explained():
     np.testing.assert_allclose(why.total, outputs(clf, X[:1])[0], atol=1e-12)
     assert "from mean_error" in why.text
     assert why.to_dict()["labels"][0]["own"] == {name: part[0] for name, part in why.own.items()}
+
+
+class OwnParts(MeanError):
+    """Returns, as its part, what `found` makes of what `answer` adds."""
+
+    found = staticmethod(lambda part: part)
+
+    def explain(self, rows):
+        rows.outputs[:] = np.nan  # those of `answer` count
+        return OwnParts.found(StagePart(np.nan_to_num(rows.read) @ self.arrays.of_feature.T + self.arrays.mean))
+
+
+def test_the_explanation_of_a_stage_is_used(monkeypatch):
+    clf, plain = (fitted(stage).partial_fit(X[N:], Y[N:]) for stage in (OwnParts(), MeanError()))
+    asked = []
+    monkeypatch.setattr(OwnParts, "found", lambda part: asked.append(part) or part)
+    why = clf.explain(X[0])
+    np.testing.assert_array_equal(why.own["mean_error"], asked[0].added[0])
+    np.testing.assert_allclose(why.total, outputs(clf, X[:1])[0], atol=1e-12)
+    np.testing.assert_allclose(why.own["mean_error"], plain.explain(X[0]).own["mean_error"], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (lambda part: StagePart(part.added + 1e-6), "explain returned .* for label 0, and answer adds"),
+        (lambda part: StagePart(part.added[:, :1]), r"explain left outputs of shape \(1, 1\), expected \(1, 3\)"),
+        (lambda part: StagePart(part.added * np.nan), "explain left nan"),
+        (lambda part: None, "explain raised AttributeError"),
+    ],
+)
+def test_an_explanation_that_does_not_add_up_to_the_output_is_an_error(found, message, monkeypatch):
+    clf = fitted(OwnParts()).partial_fit(X[N:], Y[N:])
+    before = state(clf)
+    monkeypatch.setattr(OwnParts, "found", found)
+    with pytest.raises(StageError, match=f"stage 'mean_error': {message}.*the model is unchanged"):
+        clf.explain(X[0])
+    assert_same_state(state(clf), before)
 
 
 def test_stages_stand_between_trees_and_written_rules():
@@ -467,6 +506,24 @@ def test_a_fault_names_the_stage_and_leaves_the_model_as_it_was(how, method, row
     assert clf.label_names_.tolist() == known
 
 
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_a_fault_in_the_first_rows_has_their_numbers_where_some_are_not_learned(kind):
+    rows, labels = X[:N].copy(), Y[:N].copy()
+    rows[3], labels[7] = np.nan, np.nan
+    given = rows if kind == "array" else pd.DataFrame(rows, columns=list("abcd"))
+    clf = EvolvingFuzzyClassifier(stages=[Faulty(failing, 20)], warm_up=60)
+    with (
+        pytest.warns(DataWarning, match="no feature"),
+        pytest.raises(StageError, match=r"learn_row of row 21 of the initial batch raised"),
+    ):
+        clf.fit(given, labels)
+    with (
+        pytest.warns(DataWarning, match="no feature"),
+        pytest.raises(StageError, match=r"learn_row of sample 22 raised .*nothing was learned"),
+    ):
+        clf.partial_fit(given, labels)
+
+
 def test_a_fault_in_the_first_calls_leaves_no_model():
     clf = EvolvingFuzzyClassifier(stages=[Faulty(failing, 20)])
     message = "stage 'faulty': learn_row of row 20 of the initial batch raised KeyError: 'no such machine'; nothing was"
@@ -474,7 +531,7 @@ def test_a_fault_in_the_first_calls_leaves_no_model():
         clf.fit(X[:N], Y[:N])
     assert "unchanged" not in str(raised.value)
     assert not clf.__sklearn_is_fitted__()
-    with pytest.raises(StageError, match=message):
+    with pytest.raises(StageError, match=message.replace("row 20 of the initial batch", "sample 21")):
         clf.partial_fit(X[:N], Y[:N])
     assert not clf.__sklearn_is_fitted__()
     clf.set_params(stages=[]).partial_fit(X[:N, :3], Y[:N])

@@ -7,6 +7,7 @@ model back.
 
 import copy
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -17,7 +18,15 @@ import numpy as np
 from evolabel.core.events import EventLog, StageLog
 from evolabel.core.rows import Rows
 from evolabel.core.schema import Schema, new_entries, of_features, stream_sizes
-from evolabel.core.stage import MANY, Answering, WrongOutputs, checked_outputs, fixed_copy, parameters_of
+from evolabel.core.stage import (
+    MANY,
+    Answering,
+    StagePart,
+    WrongOutputs,
+    checked_outputs,
+    fixed_copy,
+    parameters_of,
+)
 from evolabel.core.stored_checks import check_arrays, inside
 from evolabel.errors import DataError, ParameterError, StageError
 from evolabel.typing import Arrays, BoolArray, FloatArray, IntArray
@@ -27,6 +36,8 @@ Facts = dict[str, Any]
 
 _METHODS = ("answer", "learn")
 _LONGEST = 200  # characters of a parameter that a file states in full
+_CLOSE = 1e-9  # relative difference of sums in another order
+_INITIAL_ROW = re.compile(r"row (\d+) of the initial batch")
 
 
 class CheckedStage(Answering):
@@ -78,6 +89,25 @@ class CheckedStage(Answering):
         """Change the outputs of `rows` by the stage."""
         self._call("answer", rows, self.stage.answer)
 
+    def explain(self, rows: Rows) -> StagePart:
+        """Answer `rows`, and return what this adds to their outputs, by `explain` of the stage if it has its own.
+
+        StageError unless that is what `answer` adds.
+        """
+        shown = self._shown(rows)
+        added = super().explain(rows).added
+        if getattr(type(self.stage), "explain", Answering.explain) is Answering.explain:
+            return StagePart(added)
+        with _faults_of(self.name, "explain"):
+            part: StagePart = self.stage.explain(shown)
+            found = checked_outputs(part.added, added.shape)
+        differs = np.argwhere(np.abs(found - added) > _CLOSE * (1.0 + np.abs(rows.outputs)))
+        if len(differs):
+            row, label = differs[0].tolist()
+            what = f"returned {found[row, label]} for label {label}, and answer adds {added[row, label]}"
+            raise _fault(self.name, "explain", what, initial=False)
+        return part
+
     def learn(self, rows: Rows, log: EventLog | None) -> None:
         """Learn `rows`, whose outputs are changed as by `answer`; events go to `log`, if it is given."""
         arrays, own_log = self.arrays, None if log is None else StageLog(self.name, log, rows.n_seen)
@@ -96,13 +126,19 @@ class CheckedStage(Answering):
 
         `initial`: they are the initial batch.
         """
-        shown = Rows(*(fixed_copy(getattr(rows, name)) for name in ("X", "Y", "weights", "confidences")))
-        shown.read, shown.episode = (fixed_copy(getattr(rows, name)) for name in ("read", "episode"))
-        shown.n_rows, shown.n_seen, shown.outputs = rows.n_rows, rows.n_seen, rows.outputs.copy()
+        shown = self._shown(rows)
         with _faults_of(self.name, method, initial=initial):
             call(shown)
             outputs = checked_outputs(shown.outputs, rows.outputs.shape)
         rows.outputs[...] = outputs
+
+    @staticmethod
+    def _shown(rows: Rows) -> Rows:
+        """Return copies of what the stage may read of `rows`, and of their outputs, which it changes."""
+        shown = Rows(*(fixed_copy(getattr(rows, name)) for name in ("X", "Y", "weights", "confidences")))
+        shown.read, shown.episode = (fixed_copy(getattr(rows, name)) for name in ("read", "episode"))
+        shown.n_rows, shown.n_seen, shown.outputs = rows.n_rows, rows.n_seen, rows.outputs.copy()
+        return shown
 
     def _check_arrays(self, before: Any, method: str, *, initial: bool = False) -> None:
         """Raise StageError unless the arrays are of the kind, shapes and types that they had `before`."""
@@ -324,6 +360,18 @@ def _fault(name: str, where: str, what: str, *, initial: bool) -> StageError:
     """Return the error of the stage of this `name`; in the `initial` batch there is no model yet."""
     batch, ending = (" of the initial batch", "nothing was learned") if initial else ("", "the model is unchanged")
     return StageError(f"stage {name!r}: {where}{batch} {what}; {ending}")
+
+
+@contextmanager
+def naming_rows(kind: str, numbers: Callable[[], IntArray]) -> Iterator[None]:
+    """Let a StageError about a row of an initial batch name it by `kind` with its entry of what `numbers` returns."""
+    try:
+        yield
+    except StageError as error:
+        if (found := _INITIAL_ROW.search(text := str(error))) is None:
+            raise
+        name = kind.format(numbers()[int(found[1])])
+        raise StageError(text[: found.start()] + name + text[found.end() :]) from error.__cause__
 
 
 def fault_of_row(
