@@ -6,7 +6,8 @@ better than a write beyond an array.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -70,6 +71,18 @@ class Batch(NamedTuple):
         return sure * np.minimum(self.weights, 1.0)[:, None] if len(self.weights) else sure
 
 
+class Watch(Protocol):
+    """The drift stage, as stages behind it see it where they have to."""
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a sensor may have moved."""
+
+    @property
+    def drifts_held(self) -> dict[int, dict[str, Any]]:
+        """Labels whose drifts are no event yet, by number, with an empty dictionary each."""
+
+
 class Rows:
     """Rows on their way through the stages: each stage reads what earlier ones have written.
 
@@ -105,10 +118,8 @@ class Rows:
         Row of the stream at which each label has drifted, -1 while it is calm.
     drifts_ended : array (K,) or None
         Labels whose drifts are ended by the stage that has set it, and not by the drift stage.
-    is_unsettled : bool
-        Whether a sensor may have moved after the last of these rows.
-    drifts_held : dict
-        Labels whose drifts are no event yet, by number; where a stage has found one meanwhile, with what its event has.
+    watch : Watch or None
+        The drift stage after the last of these rows; None where they are only answered.
     follows : array (n,)
         How many rows after the last learned one each of them comes; empty where this is not known.
     followed : array (n, K)
@@ -126,7 +137,7 @@ class Rows:
     n_seen: int | None = None
     episode, follows = NO_EPISODES, FOLLOWS_NOTHING
     drifts_ended: BoolArray | None = None
-    is_unsettled = False
+    watch: Watch | None = None
     fits: tuple[int, int] | None = None
 
     def __init__(
@@ -143,7 +154,16 @@ class Rows:
         self.Y, self.weights, self.confidences, self.outputs = Y, weights, confidences, outputs
         if W is not NO_CONSEQUENTS:
             self.W = W
-        self.drifts_held: dict[int, dict[str, Any]] = {}
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a sensor may have moved after the last of these rows."""
+        return self.watch is not None and self.watch.is_unsettled
+
+    @cached_property
+    def drifts_held(self) -> dict[int, dict[str, Any]]:
+        """Labels whose drifts are no event yet, by number; what a stage has found of one, its event will have."""
+        return {} if self.watch is None else self.watch.drifts_held
 
     def part(self, start: int, end: int) -> "Rows":
         """Return the rows from `start` to `end`: views, so that outputs of the part are outputs of the whole."""
@@ -173,7 +193,7 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
     All must be C-contiguous and of eight bytes per entry. For X and Y, which are always 2-D, bytes are compared, and
     `ascontiguousarray` gives back the same object: these are the fastest ways to see it.
     """
-    X, Y, weights, confidences, outputs, decisions, raw, read, *_ = batch
+    X, Y, weights, confidences, outputs, decisions, raw, read, P, coverages, limits, plain = batch
     n = len(X)
     if (
         X.nbytes != 8 * n * n_features
@@ -187,9 +207,12 @@ def check_batch(batch: Batch, n_features: int, n_labels: int) -> None:
             len(outputs)
             and (outputs.shape != Y.shape or outputs.nbytes != Y.nbytes or _contiguous(outputs) is not outputs)
         )
-        or (len(decisions) and not is_ready(decisions, (n, n_labels)))
-        or (len(raw) and not is_ready(raw, (n, n_features)))
         or (len(read) and not is_ready(read, (n, n_features)))
+        or (len(raw) and not is_ready(raw, (n, n_features)))
+        or (len(plain) and not is_ready(plain, Y.shape))
+        or (len(P) and not is_ready(P, Y.shape))
+        or (len(decisions) and not is_ready(decisions, Y.shape))
+        or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
     ):
         raise misfit(batch._asdict(), f"{n_features} features and {n_labels} labels")
 
@@ -202,10 +225,7 @@ def check_learned(rows: Rows, n_features: int, n_labels: int) -> None:
 
 def check_outputs(batch: Batch, n_labels: int) -> None:
     """Raise InternalError unless outputs and probabilities of `batch`, and all given beside them, fit `n_labels`."""
-    P = batch.probabilities
-    check_batch(Batch(batch.outputs, *batch[1:4], decisions=batch.decisions), n_labels, n_labels)
-    if len(P) and not is_ready(P, batch.Y.shape):
-        raise misfit({"probabilities": P}, f"{n_labels} labels")
+    check_batch(batch._replace(X=batch.outputs, outputs=NOT_GIVEN, raw=NOT_GIVEN, read=NOT_GIVEN), n_labels, n_labels)
 
 
 def check_rows(X: FloatArray, n_features: int) -> None:

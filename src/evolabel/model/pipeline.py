@@ -475,11 +475,11 @@ def learn_stages(model: Model, batch: Batch, followed: FloatArray) -> None:
     start, n = 0, len(batch.X)
     while start < n:
         end = n if n - start == 1 else min([n, *(start + stage.rows_at_once for stage in stages)])
-        before = (drift.n_rows or 0) - start  # rows of the stream before `batch`
         moved.clear()
         drift.excused.clear()
         rules.learn_raw(batch if end - start == n else batch.rows(slice(start, end)), model.scaler)
         for sensor in moved:
+            before = (drift.n_rows or 0) - end  # rows of the stream before `batch`
             piece = slice(start, sensor.row - before)
             _learn_piece(model, stages, batch.rows(piece), followed[piece], behind=end - piece.stop)
             if model.trees is not None:
@@ -507,11 +507,10 @@ def _learn_piece(
     drift, log, users_stages = model.drift, model.trained(), model.users_stages
     rows = Rows(batch.X, batch.Y, batch.weights, batch.confidences, outputs=batch.outputs)
     rows.read, rows.n_seen, rows.episode = batch.read, log.n_seen - behind, drift.episode
-    n_rows, rows.is_unsettled = drift.n_rows, drift.is_unsettled
+    n_rows, rows.watch = drift.n_rows, drift
     rows.n_rows = None if n_rows is None else n_rows - behind
-    rows.drifts_held = drift.drifts_held
-    rows.fits = log.n_features, log.n_labels  # the rules have checked and learned the rows
-    if _has_written(model):
+    rows.fits = batch.X.shape[1], batch.Y.shape[1]  # the rules have checked and learned the rows
+    if stages and stages[-1] is model.written:
         rows.Y, rows.fits = model.written.unanswered(rows), None
     for stage in stages:
         if stage is model.memory:
@@ -528,4 +527,5 @@ def _learn_piece(
             new = log.n_events - n_events
             drift.hold(rows.drifts_held)
             drift.follow([*log.events][-new:] if new else [], rows.drifts_ended)
-            rows.drifts_ended, rows.drifts_held = None, drift.drifts_held
+            rows.drifts_ended = None
+            del rows.drifts_held  # to be read again

@@ -32,7 +32,7 @@ class Following:
         Its probabilities, which must be given where decisions are learned, and set limits have those of the plain
         outputs, and receive those of outputs that differ; so do its decisions, if given, of rows in which one differs.
         """
-        self.calibration.learn(batch, followed)
+        self.calibration.learn_checked(batch, followed)
         if self.decisions is None:
             return
         own = batch._replace(outputs=followed, decisions=np.empty(batch.decisions.shape))

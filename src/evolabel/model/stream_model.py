@@ -255,19 +255,19 @@ class StreamModel(SeenArrays):
         rules, X, Y = self.trained(), batch.X, batch.Y
         if len(self.n_answers) != Y.shape[1]:
             raise misfit({"Y": Y}, f"answers to {len(self.n_answers)} labels")
-        followed, plain, P = batch.outputs, batch.plain, batch.probabilities
+        _, _, weights, confidences, followed, decisions, raw, _, P, coverages, limits, plain = batch
         if not len(followed):
             followed = np.empty(Y.shape)
         if self.memory is None:
             plain = followed
-        elif not len(plain):
-            plain = np.empty(Y.shape)
+        else:
+            followed.fill(np.nan)  # where the memory has not learned a row
+            if not len(plain):
+                plain = np.empty(Y.shape)
         if self.decisions is not None and not len(P):
             P = np.empty(Y.shape)
-        _, _, weights, confidences, _, decisions, raw, _, _, coverages, limits, _ = batch
-        learned = Batch(X, Y, weights, confidences, plain, decisions, raw, np.empty(X.shape), P, coverages, limits)
-        if self.memory is not None:
-            followed.fill(np.nan)  # where the memory has not learned a row
+        read = np.empty(X.shape)
+        learned = Batch(X, Y, weights, confidences, plain, decisions, raw, read, P, coverages, limits, followed)
         before = rules.n_seen
         with held():
             try:
@@ -287,7 +287,7 @@ class StreamModel(SeenArrays):
 
         `followed` are the outputs that follow the last answers, where there is a memory of them.
         """
-        self.calibration.learn(batch)
+        self.calibration.learn_checked(batch)
         if self.decisions is not None:
             self.decisions.update(batch)
         if self.following is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evolabel._utils.validation import check_number
-from evolabel.core.rows import NOT_GIVEN, Batch, is_ready, misfit
+from evolabel.core.rows import NOT_GIVEN, Batch, check_outputs, misfit
 from evolabel.core.schema import new_entries, places_of
 from evolabel.core.stored_checks import check_arrays, is_nearly_definite, require
 from evolabel.engine.compile import direct
@@ -39,7 +39,6 @@ DEFAULT_COVERAGE = 0.9  # of prediction sets
 
 _ROUNDING = 1e-6  # of stored arrays
 
-_contiguous = np.ascontiguousarray
 _learn, _probability_rows, _limit_rows = direct(learn_calibration), direct(probability_rows), direct(limit_rows)
 
 
@@ -116,22 +115,15 @@ class Calibration:
         given, only those that differ from the ones of `batch` are learned, and only theirs are received. Thresholds
         change unless `adapts` is False, as for rows of an initial batch, whose outputs are formed without their labels.
         """
+        check_outputs(batch if followed is None else batch._replace(plain=followed), self.n_labels)
+        self.learn_checked(batch, followed, adapts=adapts)
+
+    def learn_checked(self, batch: Batch, followed: FloatArray | None = None, *, adapts: bool = True) -> None:
+        """Do as `learn` with a `batch` whose arrays, and those of `followed` outputs, were checked."""
         _, Y, weights, confidences, F, _, _, _, P, coverages, limits, _ = batch
-        plain, n = NOT_GIVEN, len(Y)
+        plain = NOT_GIVEN
         if followed is not None:
             F, plain = followed, F
-        if (
-            F.nbytes != 8 * n * self.n_labels
-            or F.shape != Y.shape
-            or _contiguous(F) is not F
-            or _contiguous(Y) is not Y
-            or (len(weights) and not is_ready(weights, (n,)))
-            or (len(confidences) and not is_ready(confidences, Y.shape))
-            or (len(P) and not is_ready(P, Y.shape))
-            or (len(limits) and not (is_ready(limits, Y.shape) and is_ready(coverages, (n,))))
-            or (len(plain) and not is_ready(plain, Y.shape))
-        ):
-            raise misfit(batch._asdict(), f"{self.n_labels} labels")
         _learn(self._state[2], adapts, F, Y, weights, confidences, coverages, P, limits, plain)
 
     @contextmanager

@@ -267,7 +267,7 @@ class Drift(NoDrift, Beside):
     @property
     def n_rows(self) -> int:
         """Rows of the stream so far, answered or not."""
-        return int(self.arrays.clock[ROWS])
+        return self.arrays.clock.item(ROWS)
 
     @property
     def fast(self) -> RuleState:

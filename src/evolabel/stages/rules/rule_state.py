@@ -145,12 +145,12 @@ class RuleState:
     @property
     def n_rules(self) -> int:
         """C, the number of rules."""
-        return int(self.arrays.counters[RULES])
+        return self.arrays.counters.item(RULES)
 
     @property
     def n_seen(self) -> int:
         """N, the number of samples seen."""
-        return int(self.arrays.counters[SEEN])
+        return self.arrays.counters.item(SEEN)
 
     @property
     def n_labels(self) -> int:

@@ -16,7 +16,8 @@ answers g, and a gate decides how far g replaces f. K labels, p features, `NODES
 | losses   | (R,)          | loss on the left minus loss on the right                                     |
 | counts   | (CODES,)      | values of a feature by code                                                  |
 | logs     | (NODES, 2)    | logarithms of 1 - p and of p, the mean label of a leaf                       |
-| histogram| (3, p, CODES) | sums of g, h and 1 over the rows of a leaf, by feature and code              |
+| row_scores | (4,)        | g, h and 1 of a row, then a zero                                             |
+| histogram| (p, CODES, 4) | sums of `row_scores` over the rows of a leaf, by feature and code            |
 | single   | (p,)          | gain of the best step of each feature                                        |
 | pairs    | (n, 2)        | pairs of features that are tried, n: `MOST_PAIRS`, rounded up                |
 | pair_codes | (p, R)      | coarse bins of the rows on which pairs are tried                             |
@@ -168,6 +169,7 @@ class Scratch(NamedTuple):
     losses: FloatArray
     counts: IntArray
     logs: FloatArray
+    row_scores: FloatArray
     histogram: FloatArray
     single: FloatArray
     pairs: IntArray
@@ -217,7 +219,8 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool, *, counters: bool =
         losses=numbers.copy(),
         counts=np.zeros(CODES, np.int64),
         logs=np.zeros((NODES, 2)),
-        histogram=np.zeros((3, p, CODES)),
+        row_scores=np.zeros(WIDTH),
+        histogram=np.zeros((p, CODES, WIDTH)),
         single=np.zeros(p),
         pairs=np.zeros((MOST_PAIRS + PAIRS_AT_ONCE - 1, 2), np.int64),
         pair_codes=np.zeros((p, R), np.uint8),

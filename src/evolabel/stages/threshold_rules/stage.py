@@ -163,7 +163,7 @@ class ThresholdRules(Answering):
         check_learned(rows, self.arrays.X.shape[1], len(self.arrays.feature))
         done, n, packed = 0, len(rows.read), self.packed
         while done < n:
-            end = min(done + self.rows_at_once, n)
+            end = n if n - done == 1 else min(done + self.rows_at_once, n)
             part = rows if end - done == n else rows.part(done, end)
             done = end
             if _learn_refined(packed, part.read, part.Y, part.weights, part.confidences, part.outputs, self._row):

@@ -64,21 +64,25 @@ def fill_row_scores(k: int, a: int, n: int, thresholds: Thresholds) -> bool:
     return n >= LEAST_ROWS and positives >= LEAST_OF_EACH and n - positives >= LEAST_OF_EACH
 
 
+@inlined
+def add_to_cell(scores: Numbers, cell: FloatArray) -> None:
+    """Add `scores`, of which the first two are g and h, to those of a `cell`."""
+    store(cell, 0, fma(scores, spread(1.0), load(cell, 0)))
+
+
 @inner
 def fill_histogram(n: int, thresholds: Thresholds) -> tuple[float, float]:
     """Fill `histogram` with g, h and 1 summed over the n rows in `chosen` by feature and code; return both sums."""
     t, work = thresholds.arrays, thresholds.work
-    G, H = 0.0, 0.0
+    G, H, row = 0.0, 0.0, work.row_scores
     work.histogram[:] = 0.0
     for r in range(n):
-        g, h, codes = work.g[r], work.h[r], t.codes[work.chosen[r]]
-        G += g
-        H += h
+        row[0], row[1], row[2] = work.g[r], work.h[r], 1.0
+        G += row[0]
+        H += row[1]
+        scores, codes = load(row, 0), t.codes[work.chosen[r]]
         for j in range(codes.shape[0]):
-            c = codes[j]
-            work.histogram[0, j, c] += g
-            work.histogram[1, j, c] += h
-            work.histogram[2, j, c] += 1.0
+            add_to_cell(scores, work.histogram[j, codes[j]])
     return G, H
 
 
@@ -93,14 +97,14 @@ def best_step(n: int, G: float, H: float, thresholds: Thresholds) -> tuple[float
     whole, oldest = score(G, H), oldest_row(t)
     best, feature, edge, missing_left, tried = 0.0, -1, 0.0, 0.0, 0
     for j in range(t.X.shape[1]):
-        sums = work.histogram[:, j]
+        sums = work.histogram[j]
         work.single[j] = 0.0
-        for left in range(2 if sums[2, 0] > 0.0 else 1):
+        for left in range(2 if sums[0, 2] > 0.0 else 1):
             g, h, rows = 0.0, 0.0, 0.0
             for c in range(1 - left, N_BINS + 1):
-                g += sums[0, c]
-                h += sums[1, c]
-                rows += sums[2, c]
+                g += sums[c, 0]
+                h += sums[c, 1]
+                rows += sums[c, 2]
                 if c == 0:
                     continue
                 tried += 1
@@ -128,12 +132,6 @@ def fill_pair_rows(n: int, step: int, thresholds: Thresholds) -> int:
         work.pair_scores[m, 0], work.pair_scores[m, 1] = work.g[r], work.h[r]
         m += 1
     return m
-
-
-@inlined
-def add_to_cell(scores: Numbers, cell: FloatArray) -> None:
-    """Add g and h, the first of `scores`, to those of a `cell`."""
-    store(cell, 0, fma(scores, spread(1.0), load(cell, 0)))
 
 
 @inner
