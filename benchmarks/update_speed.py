@@ -3,12 +3,14 @@
     python benchmarks/update_speed.py                      # writes benchmarks/results/update_speed.json
     python benchmarks/update_speed.py --profile paper      # writes benchmarks/results/update_speed_paper.json
 
-Streams are synthetic, in the shapes of the paper's five data sets. Compare ratios, not absolute times: floor and models
-take turns in one process on one thread. The floor of the default profile is the BLAS calls that every active rule
-needs (`blas_floor.py`); it is compared with the rules alone, without members that follow drift and without threshold
-rules. The floor of the paper's profile is the two dense products W H and B W of one proximal step per active rule.
-`row_calls_extra_us` is what `predict_proba` and `partial_fit` of one row after the other take more than both in one
-call of all rows. `flat` compares the first and the last 100,000 of 1,000,000 samples.
+Streams are synthetic, in the shapes of the paper's five data sets. Times are processor time, the best of all rounds;
+compare ratios: floor and models take turns in one process on one thread. The floor of the default profile is the BLAS
+calls that every active rule needs (`blas_floor.py`); it is compared with the rules alone, without members that follow
+drift and without threshold rules. The floor of the paper's profile is the two dense products W H and B W of one
+proximal step per active rule. `row_by_row_extra_us` is what `test_then_train` of one row after the other takes more
+than one call of all rows, `row_calls_extra_us` the same of `predict_proba` and `partial_fit`, and `river_extra_us` what
+`predict_proba_one` and `learn_one` of river's adapter, with dictionaries, take more than these two in one call of all
+rows. `flat` compares the first and the last 100,000 of 1,000,000 samples.
 """
 
 import os
@@ -28,6 +30,7 @@ from blas_floor import floor_per_rule
 from shared import result_files
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.adapters.river import RiverEvolvingFuzzyClassifier
 
 # features, labels, seconds per update in the paper's table
 SHAPES = {
@@ -37,7 +40,7 @@ SHAPES = {
     "yeast": (103, 14, 0.063),
     "mediamill": (120, 101, 0.41),
 }
-INITIAL, SAMPLES, REPEATS = 300, 600, 30
+INITIAL, SAMPLES, REPEATS = 300, 600, 10
 
 
 def main() -> None:
@@ -76,21 +79,25 @@ def dense_products(p: int, K: int, repeats: int = 20) -> float:
     out = np.empty_like(W)
     best = np.inf
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         np.dot(W, H, out)
         np.dot(B, W, out)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
 class Profile(NamedTuple):
-    """What is measured: how the classifier and its rules alone are made, the floor of an active rule, further slots."""
+    """What is measured: the classifier, its rules alone, the floor of an active rule.
+
+    Also how many slots answer beside the active rules, the name of the file, and whether river's adapter is measured.
+    """
 
     make: Callable[[], EvolvingFuzzyClassifier]
     rules_alone: Callable[[], EvolvingFuzzyClassifier]
     floor: Callable[[int, int], float]
     extra_slots: int
     file: str
+    with_river: bool
 
 
 def tuned_paper() -> EvolvingFuzzyClassifier:
@@ -105,6 +112,7 @@ PROFILES = {
         lambda p, K: floor_per_rule(p, K, seconds=0.05, repeats=2),
         1,
         "update_speed",
+        True,
     ),
     "paper": Profile(
         tuned_paper,
@@ -112,6 +120,7 @@ PROFILES = {
         dense_products,
         0,
         "update_speed_paper",
+        False,
     ),
 }
 
@@ -125,39 +134,48 @@ class Contest:
         self.trained, self.rules = (
             make().fit(self.X[:INITIAL], self.Y[:INITIAL]) for make in (profile.make, profile.rules_alone)
         )
+        self.samples = [*zip(dictionaries(self.X), dictionaries(self.Y), strict=True)]
+        self.river = RiverEvolvingFuzzyClassifier()
+        for sample in self.samples[:INITIAL]:
+            self.river.learn_one(*sample)
+        self.beside_river = EvolvingFuzzyClassifier().partial_fit(self.X[:INITIAL], self.Y[:INITIAL])
         self.active = float((self.trained.memberships(self.X[INITIAL:]) > 0).sum(axis=1).mean())
-        self.whole: list[float] = []
-        self.single: list[float] = []
-        self.calls: list[float] = []
-        self.calls_at_once: list[float] = []
-        self.alone: list[float] = []
-        self.floor: list[float] = []
+        self.times: dict[str, float] = {}
 
     def round(self) -> None:
         """The model in one call and row by row, with one method and with two, rules alone and floor, taking turns."""
-        self.whole.append(timed(self.trained, self.X, self.Y, by_row=False))
-        self.single.append(timed(self.trained, self.X, self.Y, by_row=True))
-        self.calls.append(timed_calls(self.trained, self.X, self.Y, by_row=True))
-        self.calls_at_once.append(timed_calls(self.trained, self.X, self.Y, by_row=False))
-        self.alone.append(timed(self.rules, self.X, self.Y, by_row=False))
-        self.floor.append(self.profile.floor(self.p, self.K))
+        X, Y = self.X, self.Y
+        now = {
+            "whole": timed(self.trained, X, Y, by_row=False),
+            "single": timed(self.trained, X, Y, by_row=True),
+            "calls": timed_calls(self.trained, X, Y, by_row=True),
+            "calls_at_once": timed_calls(self.trained, X, Y, by_row=False),
+            "alone": timed(self.rules, X, Y, by_row=False),
+            "floor": self.profile.floor(self.p, self.K),
+        }
+        if self.profile.with_river:
+            now["river"] = timed_samples(self.river, self.samples)
+            now["river_at_once"] = timed_calls(self.beside_river, X, Y, by_row=False)
+        self.times = {name: min(seconds, self.times.get(name, seconds)) for name, seconds in now.items()}
 
     def outcome(self) -> dict[str, object]:
-        """Microseconds and ratios of best times; extra cost of a single row: median over rounds, and of best times."""
-        us, us_floor = min(self.whole) * 1e6, min(self.floor) * (self.active + self.profile.extra_slots) * 1e6
-        extra = np.median(np.subtract(self.single, self.whole)) * 1e6
+        """Microseconds and ratios of best times."""
+        best = {name: seconds * 1e6 for name, seconds in self.times.items()}
+        us, us_floor = best["whole"], best["floor"] * (self.active + self.profile.extra_slots)
+        river = {"river_extra_us": round(best["river"] - best["river_at_once"], 1)} if self.profile.with_river else {}
         return {
             "shape": self.name,
             "features": self.p,
             "labels": self.K,
             "active_rules": round(self.active, 2),
             "us_per_sample": round(us, 1),
-            "us_rules_alone": round(min(self.alone) * 1e6, 1),
+            "us_rules_alone": round(best["alone"], 1),
+            "ratio_to_rules_alone": round(us / best["alone"], 2),
             "floor_us": round(us_floor, 1),
-            "ratio_to_floor": round(min(self.alone) * 1e6 / us_floor, 2),
-            "row_by_row_extra_us": round(float(extra), 1),
-            "row_by_row_extra_of_best_us": round((min(self.single) - min(self.whole)) * 1e6, 1),
-            "row_calls_extra_us": round((min(self.calls) - min(self.calls_at_once)) * 1e6, 1),
+            "ratio_to_floor": round(best["alone"] / us_floor, 2),
+            "row_by_row_extra_us": round(best["single"] - best["whole"], 1),
+            "row_calls_extra_us": round(best["calls"] - best["calls_at_once"], 1),
+            **river,
             "times_faster_than_paper": round(self.paper * 1e6 / us),
         }
 
@@ -166,13 +184,13 @@ def timed(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_
     """Seconds per sample of answering and then learning the stream."""
     model = copy.deepcopy(trained)
     model.test_then_train(X[:INITIAL], Y[:INITIAL])  # the copy is not in the cache yet
-    start = time.perf_counter()
+    start = time.process_time()
     if by_row:
         for i in range(INITIAL, len(X)):
             model.test_then_train(X[i : i + 1], Y[i : i + 1])
     else:
         model.test_then_train(X[INITIAL:], Y[INITIAL:])
-    return (time.perf_counter() - start) / (len(X) - INITIAL)
+    return (time.process_time() - start) / (len(X) - INITIAL)
 
 
 def timed_calls(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> float:
@@ -180,11 +198,28 @@ def timed_calls(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, 
     model = copy.deepcopy(trained)
     model.partial_fit(X[:INITIAL], Y[:INITIAL])  # the copy is not in the cache yet
     size = 1 if by_row else len(X) - INITIAL
-    start = time.perf_counter()
+    start = time.process_time()
     for i in range(INITIAL, len(X), size):
         model.predict_proba(X[i : i + size])
         model.partial_fit(X[i : i + size], Y[i : i + size])
-    return (time.perf_counter() - start) / (len(X) - INITIAL)
+    return (time.process_time() - start) / (len(X) - INITIAL)
+
+
+def dictionaries(rows: np.ndarray) -> list[dict[str, float]]:
+    """Rows as river takes them, by the numbers of their columns."""
+    return [{str(j): value for j, value in enumerate(row)} for row in rows.tolist()]
+
+
+def timed_samples(trained: RiverEvolvingFuzzyClassifier, samples: list[tuple[dict[str, float], ...]]) -> float:
+    """Seconds per sample of `predict_proba_one` and then `learn_one`."""
+    model = copy.deepcopy(trained)
+    for sample in samples[:INITIAL]:
+        model.learn_one(*sample)
+    start = time.process_time()
+    for x, y in samples[INITIAL:]:
+        model.predict_proba_one(x)
+        model.learn_one(x, y)
+    return (time.process_time() - start) / (len(samples) - INITIAL)
 
 
 def flatness(samples: int) -> dict[str, float]:
@@ -196,9 +231,9 @@ def flatness(samples: int) -> dict[str, float]:
     memory, times, active = resident(), [], []
     for _ in range(samples // len(X)):
         active.append(float((model.memberships(X) > 0).sum(axis=1).mean()))
-        start = time.perf_counter()
+        start = time.process_time()
         model.test_then_train(X, Y)
-        times.append((time.perf_counter() - start) / len(X) * 1e6)
+        times.append((time.process_time() - start) / len(X) * 1e6)
     tenth = max(1, len(times) // 10)
     return {
         "samples": samples,

@@ -153,6 +153,11 @@ class FeatureColumns(Columns):
         return text not in known and len(known) < MAX_CATEGORIES
 
 
+def has_features(row: FloatArray) -> bool:
+    """Whether a value of `row`, (1, p), is not missing."""
+    return row.size > 0 and _first_bad_sample(row)[0] < 0
+
+
 def as_dictionary(values: object, what: str) -> Values:
     """`values`, if they are a dictionary; else DataTypeError, in which `what` is "feature" or "label"."""
     if not isinstance(values, Mapping):

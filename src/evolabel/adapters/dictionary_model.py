@@ -7,14 +7,22 @@ import numpy as np
 
 from evolabel._utils.rollback import put_back_on_error
 from evolabel._utils.validation import whole_number
-from evolabel.adapters.dictionaries import ClassColumns, FeatureColumns, LabelColumns, Values, WaitingFeatures
+from evolabel.adapters.dictionaries import (
+    ClassColumns,
+    FeatureColumns,
+    LabelColumns,
+    Values,
+    WaitingFeatures,
+    has_features,
+)
 from evolabel.classifier.estimator import EvolvingFuzzyClassifier
 from evolabel.classifier.samples import read_sample_weight
-from evolabel.core.rows import NOT_GIVEN, Batch, Rows
+from evolabel.core.rows import FOLLOWS_NOTHING, NOT_GIVEN, Batch, Rows
 from evolabel.errors import ParameterError
 from evolabel.model.growth import grow_features, keep_features
 from evolabel.model.protocols import Model
 from evolabel.model.warm_up import WarmUp
+from evolabel.stages.last_answers.stage import near_rows
 from evolabel.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -45,6 +53,7 @@ class DictionaryModel:
             if self.follows > 1:
                 raise ParameterError(f'follows={follows} needs memory="answers"; without it leave follows out')
             self.follows = None
+        self._ages = FOLLOWS_NOTHING if self.follows is None else near_rows(self.follows)[:1]
         self._inner = self.estimator.inner
         self._features = FeatureColumns()
         self._labels = labels
@@ -84,7 +93,7 @@ class DictionaryModel:
         model = self._model or self._create_model()
         with put_back_on_error(self) if model.users_stages else nullcontext():
             sample = self._grow(model, sample, features, labels)
-            if not np.isnan(sample).all():
+            if has_features(sample):
                 self._learn(model, sample, targets, weights)
 
     def _grow(
@@ -132,9 +141,8 @@ class DictionaryModel:
         sample, model = self._features.read(x)[0][:, : len(self._features)], self._model
         if model is None:
             return NOT_GIVEN, NOT_GIVEN
-        is_known = model.warm_up is None and not np.isnan(sample).all()
-        if self.follows is not None and is_known and len(ages := self._inner.state.ages(self.follows)[:1]):
-            few = model.answer_few(sample, follows=ages)
+        if len(self._ages) and model.warm_up is None and has_features(sample):
+            few = model.answer_few(sample, follows=self._ages)
             return few.outputs, few.plain
         plain = self._plain_outputs(model, sample)
         return plain, plain
@@ -142,7 +150,7 @@ class DictionaryModel:
     @staticmethod
     def _plain_outputs(model: Model, sample: FloatArray) -> FloatArray:
         """Outputs of `model` for the `sample`, (1, p), without the last answers."""
-        if model.warm_up is None and np.isnan(sample).all():
+        if model.warm_up is None and not has_features(sample):
             rows, rules = Rows(sample), model.trained()
             rows.Z = rules.arrays.c[:1, : model.n_features].copy()
             rules.answer(rows)

@@ -913,6 +913,8 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
 
     def _probabilities(self, found: Answered) -> FloatArray:
         """The probabilities of what was `found`; rows without any feature get the base rates."""
+        if len(found.near) == len(found.outputs):
+            return self._state.probabilities_after(found.outputs, found.plain)
         model = self._state.model
         P = model.calibrator().probabilities(found.outputs)
         if found.empty is not None:
@@ -929,6 +931,9 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         rows: Any = X if is_plain else read_encoded(self, X, reset=False).rows
         empty = rows_without_features(rows)
         if empty is None:
+            if ages is not None and len(ages) >= len(rows) and model.warm_up is None and not model.own_stages:
+                few = model.answer_few(rows, follows=ages[: len(rows)])  # both kinds of outputs from one call
+                return Answered(few.outputs, None, np.arange(len(rows)), few.plain)
             outputs = _outputs(model, rows)
         else:
             note_empty(empty, "the output is the base rates of the labels")

@@ -146,7 +146,7 @@ class ClassifierState:
             return decide_weighted(P, weights, exclusive=is_classes)
         if is_classes:
             return np.asarray(outputs.argmax(axis=1)[:, None] == np.arange(outputs.shape[1]))
-        return np.asarray(outputs >= self.thresholds(threshold))
+        return np.asarray(outputs >= check_number("threshold", threshold, 0, 1))
 
     def probabilities_after(self, outputs: FloatArray, plain: FloatArray) -> FloatArray:
         """Return the probabilities of `outputs` that follow the last answers, (n, K), which are `plain` without."""
