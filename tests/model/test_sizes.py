@@ -37,6 +37,9 @@ WRONG = {
     "columns first": {"X": np.asfortranarray(np.zeros((N, P)))},
     "every other label": {"Y": np.zeros((N, 2 * K))[:, ::2]},
     "every other weight": {"weights": np.ones(2 * N)[::2]},
+    "narrow probabilities": {"probabilities": np.zeros((N, K - 1))},
+    "few plain outputs": {"plain": np.zeros((N - 1, K))},
+    "limits without coverages": {"set_limits": np.zeros((N, K))},
     "every other output": {"outputs": np.zeros((N, 2 * K))[:, ::2]},
 }
 
@@ -53,13 +56,12 @@ def test_what_fits_passes():
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_batch_that_does_not_fit_is_refused(wrong, trained):
     before = state(trained)
-    rules, scaler = trained.inner.any_model.rules, trained.inner.any_model.scaler
-    given = batch(**WRONG[wrong])
+    model, given = trained.inner.any_model, batch(**WRONG[wrong])
     with pytest.raises(InternalError, match="do not fit") as error:
-        rules.learn_raw(given, scaler)
+        model.learn_rows(given)
     assert "\n" not in str(error.value)
     with pytest.raises(InternalError):
-        rules.learn(given)
+        model.rules.learn(given)
     assert all(np.array_equal(a, b) for a, b in zip(state(trained), before, strict=True))
 
 

@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 
 from evolabel._utils.interrupts import deliver, held
 from evolabel.core.options import Options
-from evolabel.core.rows import NOT_GIVEN, Batch, Rows, misfit
+from evolabel.core.rows import NOT_GIVEN, Batch, Rows, check_batch, misfit
 from evolabel.core.schema import new_entries, stream_sizes
 from evolabel.engine.compile import direct
 from evolabel.engine.values import count_seen, first_bad_sample
@@ -252,10 +252,11 @@ class StreamModel(SeenArrays):
 
     def learn_rows(self, batch: Batch) -> None:
         """Learn at most `CHUNK` rows, `batch`, after the warm-up, and count them; Ctrl-C waits until this is done."""
-        rules, X, Y = self.trained(), batch.X, batch.Y
+        rules = self.trained()
+        X, Y, weights, confidences, followed, decisions, raw, _, P, coverages, limits, plain = batch
+        check_batch(batch, rules.n_features, rules.n_labels)
         if len(self.n_answers) != Y.shape[1]:
             raise misfit({"Y": Y}, f"answers to {len(self.n_answers)} labels")
-        _, _, weights, confidences, followed, decisions, raw, _, P, coverages, limits, plain = batch
         if not len(followed):
             followed = np.empty(Y.shape)
         if self.memory is None:
@@ -266,8 +267,7 @@ class StreamModel(SeenArrays):
                 plain = np.empty(Y.shape)
         if self.decisions is not None and not len(P):
             P = np.empty(Y.shape)
-        read = np.empty(X.shape)
-        learned = Batch(X, Y, weights, confidences, plain, decisions, raw, read, P, coverages, limits, followed)
+        learned = Batch(X, Y, weights, confidences, plain, decisions, raw, np.empty(X.shape), P, coverages, limits)
         before = rules.n_seen
         with held():
             try:

@@ -109,11 +109,10 @@ class RuleBase(RuleState):
         self._resume(batch, *self._learn(batch, structure, consequents), structure, consequents)
 
     def learn_raw(self, batch: Batch, scaler: Scaler) -> None:
-        """Learn the raw rows of `batch`, scaled by `scaler`; `read` of `batch`, if given, receives them as read.
+        """Learn the raw rows of a checked `batch`, scaled by `scaler`; its `read`, if given, receives them as read.
 
         Members beside the rules may correct sensors in between, so that rows are then scaled one by one, in the loop.
         """
-        check_batch(batch, self.n_features, self.n_labels)
         X, Y, weights, confidences, out, _, _, read, *_ = batch
         if self.beside is None:
             if len(read):
