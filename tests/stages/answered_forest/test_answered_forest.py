@@ -127,6 +127,26 @@ def test_the_gate_counts_answers_from_before_they_are_learned():
     np.testing.assert_allclose(forest.arrays.gate[0], twin.sums, atol=1e-9)
 
 
+def test_trees_are_fitted_anew_once_answers_bring_news():
+    X, Y = plant(420)
+    forest = AnsweredForest(kept(X[:200], Y[:200]))
+    news, since, fits = np.zeros(2), np.zeros(2), np.zeros(2)
+    for x, y in zip(X[200:], Y[200:], strict=True):
+        gate, sure = forest.arrays.gate.copy(), Rows(x[None], outputs=np.full((1, 2), 0.1))
+        forest.arrays.gate[:] = [1e5, 1e5, 1e5, 1e5]  # the outputs are those of the forests alone, nearly
+        forest.answer(sure)
+        forest.arrays.gate[:] = gate
+        assert 1 <= forest.rows_at_once <= max(1, 3 - since.max())
+        forest.learn(Rows(x[None], y[None], outputs=np.full((1, 2), 0.1)))
+        news, since = news + (y - sure.outputs[0]) ** 2, since + 1
+        most = np.maximum(20, (forest.arrays.clock[:, N_ANSWERED] - since) // 10)
+        due = (since >= most) | ((news >= 0.5) & (since >= 3))
+        news[due] = since[due] = 0.0
+        np.testing.assert_allclose(forest.arrays.news, news, atol=1e-3)
+        fits += due
+    assert (fits >= 8).all()
+
+
 def test_a_learner_has_a_forest_from_its_first_answer_on_and_a_classifier_alone_has_none():
     found, X, Y = learner()
     model = found.classifier.inner.any_model

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evolabel.core.schema import Schema, array, stream_sizes
-from evolabel.core.stored_checks import FINITE
+from evolabel.core.stored_checks import FINITE, HEAVIEST
 from evolabel.engine.packed_state import declare
 from evolabel.stages.threshold_rules.arrays import CODES, MAIN_ROWS, RARE_ROWS, CodeArray
 from evolabel.typing import FloatArray, IntArray
@@ -71,6 +71,8 @@ class ForestArrays(NamedTuple):
     """See `FOREST_PRODUCT` ... above."""
     clock: Annotated[IntArray, array("label", 3)]
     """See `N_ANSWERED` ... above."""
+    news: Annotated[FloatArray, array("label", low=0.0, high=HEAVIEST)]
+    """Sum of squared errors of the answers since trees were fitted."""
 
 
 FOREST_ARRAYS = Schema(ForestArrays)

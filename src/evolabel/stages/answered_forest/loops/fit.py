@@ -349,14 +349,16 @@ def odds_of_votes(share: float) -> float:
 @inner
 def calibrate(k: int, n: int, alone: int, t: ThresholdArrays, state: ForestState) -> None:
     """Fit the calibration of label k to the votes about n rows, but for the first `alone`, by Newton's method."""
-    work = state.work
+    work, odds = state.work, state.work.values[0]
+    for i in range(alone, n):
+        odds[i] = odds_of_votes(work.votes[i, 0] / max(1.0, work.votes[i, 1]))
     a, b = 1.0, 0.0
     for _ in range(NEWTON_ROUNDS):
         ga, gb = RIDGE_FACTOR * (a - 1.0), RIDGE_SHIFT * b
         aa, ab, bb = RIDGE_FACTOR, 0.0, RIDGE_SHIFT
         for i in range(alone, n):
             if work.votes[i, 1] > 0.0:
-                x, w = odds_of_votes(work.votes[i, 0] / work.votes[i, 1]), min(1.0, t.weights[work.place[i], k])
+                x, w = odds[i], min(1.0, t.weights[work.place[i], k])
                 q = 1.0 / (1.0 + np.exp(-(a * x + b)))
                 error, slope = w * (q - t.Y[work.place[i], k]), w * q * (1.0 - q)
                 ga, gb = ga + error * x, gb + error

@@ -8,7 +8,8 @@
 
 Labels that were not rare when trees would have been fitted for the first time have no forest: their positives are not
 few. All sums fade by `FOREST_FADE` per answer. f and g are those from before a row is learned; for the rows before the
-first fit g has the votes of trees that have not drawn them.
+first fit g has the votes of trees that have not drawn them. Trees are fitted anew once the squared errors of answers
+add up to `ENOUGH_NEWS`: answers that were expected change little.
 """
 
 import numpy as np
@@ -25,6 +26,7 @@ from evolabel.stages.answered_forest.arrays import (
     NEXT_FIT,
     NO_FIT,
     TREES,
+    ForestArrays,
     ForestState,
 )
 from evolabel.stages.answered_forest.loops.fit import (
@@ -37,7 +39,7 @@ from evolabel.stages.answered_forest.loops.fit import (
 )
 from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, Thresholds
 from evolabel.stages.threshold_rules.loops.ring import RARE_SHARE
-from evolabel.typing import FloatArray
+from evolabel.typing import FloatArray, IntArray
 
 FOREST_FADE = 0.99
 LEAST_ERRORS = 1.0  # standard errors above which a gate is open, for up to `FEW_LABELS` labels
@@ -47,7 +49,9 @@ LEAST_SHARED_WEIGHT = 0.75  # by the gates of all labels together, above which a
 SHARED_GAPS = 2.0  # sum of (g - f)^2 that this weight counts as, for each label
 LITTLE_GAIN = 0.05  # added under the root, so that a few answers do not open a gate
 NO_GAPS = 0.5  # added to the sum of (g - f)^2
-FEWEST_NEW, FEWEST_TIMES = 10, 40  # answers between two fits: ten, or a fortieth of all answers if these are more
+ENOUGH_NEWS = 0.5  # sum of squared errors after which trees are fitted anew
+LEAST_NEW, MOST_NEW = 3, 20  # answers between two fits
+MOST_TIMES = 10  # where a tenth of all answers is more than `MOST_NEW`, it counts
 PLENTY = 2000  # answers from which on a forest whose gate is closed is dropped
 
 
@@ -137,6 +141,28 @@ def count_gain(f: float, g: float, y: float, weight: float, gate: FloatArray) ->
     gate[FOREST_GAIN_SQUARES] += weight * gain * gain
 
 
+@inner
+def most_new(n_answered: int) -> int:
+    """Return the answers, at most, between two fits of a label that had `n_answered` of them."""
+    return max(MOST_NEW, n_answered // MOST_TIMES)
+
+
+@inner
+def since_fit(clock: IntArray) -> int:
+    """Return how many answers have come since trees were fitted, by the `clock` of a label."""
+    return int(clock[N_ANSWERED] + most_new(clock[N_ANSWERED]) - clock[NEXT_FIT])
+
+
+@inner
+def count_news(k: int, loss: float, arrays: ForestArrays) -> None:
+    """Count an answer of label k and its `loss`; trees are to be fitted once answers have brought enough news."""
+    clock = arrays.clock[k]
+    clock[N_ANSWERED] += 1
+    arrays.news[k] += loss
+    if arrays.news[k] >= ENOUGH_NEWS and since_fit(clock) >= LEAST_NEW:
+        clock[NEXT_FIT] = min(clock[NEXT_FIT], clock[N_ANSWERED])
+
+
 @kernel
 def learn_by_forest(
     state: ForestState, X: FloatArray, Y: FloatArray, weights: FloatArray, confidences: FloatArray, out: FloatArray
@@ -153,7 +179,7 @@ def learn_by_forest(
             w = 0.0 if np.isnan(Y[i, k]) else weight * (confidences[i, k] if confidences.shape[0] > 0 else 1.0)
             if w <= 0.0:
                 continue
-            arrays.clock[k, N_ANSWERED] += 1
+            count_news(k, w * (Y[i, k] - work.g[k]) ** 2, arrays)
             if arrays.clock[k, HAS_TREES] > 0:
                 gate = arrays.gate[k]
                 gate *= FOREST_FADE
@@ -178,10 +204,12 @@ def share_leaves(state: ForestState, k: int, x: FloatArray, thresholds: Threshol
 
 @kernel
 def answers_until_fit(state: ForestState) -> int:
-    """Return how many rows can be learned before trees of `state` are to be fitted."""
+    """Return how many rows can be learned before trees of `state` may have to be fitted."""
     left = NO_FIT
     for k in range(state.arrays.clock.shape[0]):
-        left = min(left, max(1, state.arrays.clock[k, NEXT_FIT] - state.arrays.clock[k, N_ANSWERED]))
+        clock = state.arrays.clock[k]
+        until = min(clock[NEXT_FIT] - clock[N_ANSWERED], LEAST_NEW - since_fit(clock))
+        left = min(left, NO_FIT if clock[NEXT_FIT] == NO_FIT else max(1, until))
     return left
 
 
@@ -192,7 +220,8 @@ def fit_due(state: ForestState, thresholds: Thresholds) -> None:
         clock = state.arrays.clock[k]
         if clock[N_ANSWERED] < clock[NEXT_FIT]:
             continue
-        clock[NEXT_FIT] = clock[N_ANSWERED] + max(FEWEST_NEW, clock[N_ANSWERED] // FEWEST_TIMES)
+        clock[NEXT_FIT] = clock[N_ANSWERED] + most_new(clock[N_ANSWERED])
+        state.arrays.news[k] = 0.0
         fill_forest_weights(state)
         if clock[N_ANSWERED] >= PLENTY and clock[HAS_TREES] > 0 and state.work.w[k] == 0.0:
             clock[NEXT_FIT], clock[HAS_TREES] = NO_FIT, 0
