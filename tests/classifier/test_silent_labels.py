@@ -8,6 +8,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner
+from evolabel.classifier.silent_labels import cost_of_f1
 from evolabel.errors import DataWarning
 
 pytestmark = pytest.mark.compiled
@@ -46,8 +47,35 @@ def test_it_is_given_once_with_the_positives_and_what_to_do():
     positives = int(text.split("(")[1].split(" ")[0])
     assert text.startswith(f"never predicted: label1 ({positives} of the last ")
     assert positives >= 20
-    assert 'optimise="macro_f1" predicts rare labels, too, or class_weight' in text
+    assert re.search(r'; optimise="macro_f1" predicts rare labels, too \(so far PA .*\), or class_weight with', text)
     assert "label0" not in text
+
+
+def test_it_has_both_figures_as_they_were_measured_before_each_row_was_learned():
+    X, Y = plant(3000)
+
+    def figures(optimise):
+        found = EvolvingFuzzyClassifier(optimise=optimise).fit(X[:300], Y[:300]).answer_then_train(X[300:], Y[300:])
+        D, T = found.decisions, Y[300:]
+        return (D == T).mean(), (2 * (D * T).sum(axis=0) / np.maximum(D.sum(axis=0) + T.sum(axis=0), 1)).mean()
+
+    clf = EvolvingFuzzyClassifier().fit(X[:300], Y[:300])
+    ((text, _),) = warned(lambda: [clf.partial_fit(X[i : i + 300], Y[i : i + 300]) for i in range(300, 3000, 300)])
+    assert "so far PA" in text
+    found = re.findall(r"0\.\d+", cost_of_f1(clf.inner.model))
+    (then_pa, now_pa, then_f1, now_f1), pairs = map(float, found), [figures(o) for o in ("macro_f1", "accuracy")]
+    np.testing.assert_allclose([then_pa, then_f1], pairs[0], atol=0.02)  # thresholds of the end, by bins
+    np.testing.assert_allclose([now_pa, now_f1], pairs[1], atol=6e-4)
+
+
+def test_figures_grow_with_labels_and_add_up_where_models_are_merged():
+    X, Y = plant(600)
+    one, other = (EvolvingFuzzyClassifier().fit(X[rows], Y[rows]) for rows in (slice(0, 300), slice(300, 600)))
+    counts = [each.inner.model.plain_outputs.seen.copy() for each in (one, other)]
+    np.testing.assert_array_equal(one.merge(other).inner.model.plain_outputs.seen, sum(counts))
+    one.partial_fit(X[:50], np.column_stack([Y[:50], Y[:50, 0]]))
+    assert one.inner.model.plain_outputs.seen.shape[0] == 3
+    assert cost_of_f1(one.inner.model)
 
 
 @pytest.mark.parametrize("method", ["fit", "test_then_train", "partial_fit"])

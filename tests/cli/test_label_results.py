@@ -50,6 +50,8 @@ def test_labels_that_were_never_predicted_are_named_with_the_option_that_helps(c
     assert "odd (" in note
     assert "leak" not in note
     assert 'optimise="macro_f1"' in note
+    (cost,) = [line for line in told.err.splitlines() if line.startswith('with optimise="macro_f1"')]
+    assert "so far PA" in cost
     assert "never predicted: odd" in (tmp_path / "out" / "report.html").read_text()
 
 

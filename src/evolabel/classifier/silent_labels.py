@@ -6,12 +6,13 @@ import numpy as np
 
 from evolabel._utils.notes import note
 from evolabel._utils.text import first_names
+from evolabel.model.protocols import Model
 from evolabel.model.stream_model import StreamModel
 from evolabel.typing import BoolArray, FloatArray
 
 FIRST_CHECK = 500  # rows of a stream; further checks follow after twice as many each
 ENOUGH_POSITIVES = 20  # of a label among the recent rows that are kept
-ADVICE = 'optimise="macro_f1" predicts rare labels, too, or class_weight with the cost of a miss in false alarms'
+ADVICE = 'optimise="macro_f1" predicts rare labels, too{}, or class_weight with the cost of a miss in false alarms'
 
 
 class SilentLabels:
@@ -49,7 +50,25 @@ class SilentLabels:
         if new := [k for k in silent if names[k] not in self.named]:
             self.named.update(names[k] for k in new)
             counts = [f"{names[k]} ({positives[k]} of {_rows(int(known[k]), n)} have it)" for k in new]
-            note(f"never predicted: {first_names(counts, 5)}; {ADVICE}")
+            cost = cost_of_f1(model)
+            note(f"never predicted: {first_names(counts, 5)}; {ADVICE.format(cost and f' ({cost})')}")
+
+
+def cost_of_f1(model: Model) -> str:
+    """Return what PA and macro F1 of `model` would be so far under optimise="macro_f1", and what they are, in words.
+
+    All outputs from before their answers count, those of the initial batch only where there are no others, and since
+    the model was loaded. Empty where none was counted, as where decisions weigh labels.
+    """
+    outputs = model.plain_outputs
+    if outputs is None or not outputs.seen.any():
+        return ""
+    thresholds = outputs.thresholds(model.calibration)
+    now = outputs.figures(np.full(len(thresholds), model.options.threshold))
+    then = outputs.figures(thresholds)
+    return (
+        f"so far PA {then.pa:.3f} instead of {now.pa:.3f}, macro F1 {then.macro_f1:.3f} instead of {now.macro_f1:.3f}"
+    )
 
 
 def _rows(known: int, n: int) -> str:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
+from evolabel.classifier.silent_labels import cost_of_f1
 from evolabel.cli.budgets import BudgetOptions, compiling_learners, trained_classifier, with_budgets
 from evolabel.cli.classes import classifier_inside, learning_classes
 from evolabel.cli.columns import NO_OPTIONS, ColumnOptions
@@ -31,7 +32,7 @@ from evolabel.cli.ready import compile_kernels
 from evolabel.cli.source import DataSource, Drop, Labels, Protocol, default_data, open_source, split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Learner, Repeated, Results, prequential, repeat
-from evolabel.evaluate.repeated import run_notes
+from evolabel.evaluate.repeated import FEWEST_POSITIVES, run_notes
 from evolabel.explain.rule_set import persistence_lines
 from evolabel.streams import Dataset
 
@@ -234,7 +235,7 @@ def _show(repeated: Repeated, columns: Dataset, out: Path | None, *, as_json: bo
 def _print(repeated: Repeated, labels: Sequence[str], *, as_json: bool) -> None:
     """Print notes and results of these `labels`, as tables or as JSON."""
     trained = list(repeated.runs.values())[-1].learners[repeated.learners[0]]
-    for note in [*run_notes(repeated), *persistence_of(trained, labels)]:
+    for note in [*run_notes(repeated), *_cost_of_f1(repeated, trained), *persistence_of(trained, labels)]:
         print_message(note)
     if as_json:
         print_json(repeated.document())
@@ -243,6 +244,15 @@ def _print(repeated: Repeated, labels: Sequence[str], *, as_json: bool) -> None:
     print_table(label_table(repeated))
     if (shifts := shift_table(repeated)) is not None:
         print_table(shifts)
+
+
+def _cost_of_f1(repeated: Repeated, trained: Learner) -> list[str]:
+    """Return the line on what optimise="macro_f1" would do to a `trained` learner; none if it predicts all labels."""
+    silent = any(row.support >= FEWEST_POSITIVES and not row.predicted for row in repeated.labels(repeated.learners[0]))
+    if not (silent and isinstance(trained, EvolvingFuzzyClassifier) and trained.inner.is_fitted):
+        return []
+    cost = cost_of_f1(trained.inner.model)
+    return [f'with optimise="macro_f1" {cost}'] if cost else []
 
 
 def _write(repeated: Repeated, columns: Dataset, out: Path) -> list[str]:

@@ -67,6 +67,8 @@ def merge(
     if len(united.written) or len(theirs.written):
         merge_written(united.written, theirs.written, columns, united.drift.rules, theirs.trained())
     united.n_answers[columns] += theirs.n_answers
+    if united.plain_outputs is not None and theirs.plain_outputs is not None:
+        united.plain_outputs.merge(theirs.plain_outputs, labels)
     united.ranges = merged_ranges(mine.ranges, theirs.ranges)
     if united.feedback is not None and theirs.feedback is not None:
         united.feedback.merge(theirs.feedback, n_labels, columns)

@@ -91,6 +91,8 @@ def fit_statistics(model: Model, batch: Batch, *, in_order: bool = True) -> Rule
         model.feedback.fit(standardised, standardised.outputs, in_order=in_order)
     if model.decisions is not None:
         model.decisions.start(scaled, calibrated)
+    elif model.plain_outputs is not None:
+        model.plain_outputs.update(calibrated)
     if model.following is not None:
         model.following = Following(model.calibration, model.decisions)
     return rules

@@ -16,7 +16,8 @@ expected cost of a miss, which costs the weight, is then at least that of a fals
 one with the largest weight * p is.
 """
 
-from typing import Any, Protocol
+from math import nan
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from evolabel.core.schema import new_entries
 from evolabel.engine.compile import direct
 from evolabel.stages.calibration.stage import Calibration
 from evolabel.stages.decisions.arrays import (
+    BINS,
     KNOWN_SETS,
     LABEL_COUNTS,
     OUTPUT_COUNTS,
@@ -99,6 +101,13 @@ def new_decisions(n_labels: int, options: Options, *, exclusive: bool) -> Decisi
     return OutputCounts(n_labels, shared=options.optimise == "micro_f1")
 
 
+class Figures(NamedTuple):
+    """PA, the share of labels that are right, and the mean F1 of the labels."""
+
+    pa: float
+    macro_f1: float
+
+
 class OutputCounts(OutputCountArrays):
     """Counts of outputs and of labels that were 1 then, in bins; by label, or for all labels together.
 
@@ -134,6 +143,18 @@ class OutputCounts(OutputCountArrays):
         found = self._count(batch, np.empty(batch.decisions.shape))
         if len(found):
             batch.decisions[:] = batch.outputs >= found
+
+    def figures(self, thresholds: FloatArray) -> "Figures":
+        """Return PA and macro F1 of what was counted, predicted from these `thresholds` on, (K,).
+
+        An output counts as the middle of its bin. Labels that were never counted are left out.
+        """
+        predicted = (np.arange(BINS) + 0.5) / BINS >= thresholds[:, None]
+        n, true = self.seen.sum(axis=1), self.on.sum(axis=1)
+        found, hits = (self.seen * predicted).sum(axis=1), (self.on * predicted).sum(axis=1)
+        wrong, counted = found + true - 2.0 * hits, n > 0.0
+        f1 = 2.0 * hits[counted] / np.maximum(found + true, 1.0)[counted]
+        return Figures(1.0 - float(wrong.sum() / n.sum()), float(f1.mean())) if counted.any() else Figures(nan, nan)
 
     def _count(self, batch: Batch, thresholds: FloatArray) -> FloatArray:
         """Count the outputs of `batch`, and return `thresholds`, which receive those before each row if not empty."""
