@@ -9,7 +9,7 @@ one that learns all labels, correct and without delay, from means over shuffles;
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,7 +18,7 @@ from shared.measuring import main
 from threadpoolctl import threadpool_limits
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import BudgetedLearner, RandomSelector, SimulatedAnnotator
+from evolabel.active import AnnotatorPool, BudgetedLearner, RandomSelector, SimulatedAnnotator
 from evolabel.evaluate import average_precision, partial_accuracy
 from evolabel.streams import DRIFT_KINDS, DriftingStream
 from evolabel.words import markup
@@ -31,29 +31,44 @@ DRIFT, ROWS, INITIAL, DRIFT_EVERY = "drift:", 3000, 500, 500
 KINDS = ("labels", "samples")
 METRICS = ("pa", "ap")
 LEARNERS = [f"{who}{per}" for per in KINDS for who in ("", "random ")]
-CLEAN = "right answers at once"
+CLEAN, TWO = "right answers at once", "two who differ, 10 % and 20 % wrong"
 REFERENCES = ("static", "full")
 
 
-class Condition(NamedTuple):
-    """How the annotator answers."""
+class TwoAnnotators(SimulatedAnnotator):
+    """Two who answer each question by themselves, wrong in 10 % and 20 % of the labels; their votes are combined."""
 
-    answers: dict[str, Any] = {}  # noqa: RUF012
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed=seed)
+        self._people = {"anna": SimulatedAnnotator(0.1, seed=seed), "bob": SimulatedAnnotator(0.2, seed=seed + 1000)}
+        self._pool = AnnotatorPool()
+
+    def answer(self, truth: np.ndarray, asked: np.ndarray) -> np.ndarray | None:
+        """The vote about the labels `asked` for; NaN where the two differ and are believed alike."""
+        rows = [person.answer(truth, asked) for person in self._people.values()]
+        return self._pool.vote(rows, list(self._people))[0]
+
+    def anew(self) -> "TwoAnnotators":
+        """The same two at the beginning of the stream."""
+        return TwoAnnotators(self.seed)
 
 
-CONDITIONS = {
-    CLEAN: Condition(),
-    "5 % of answers wrong": Condition({"noise": 0.05}),
-    "10 % wrong": Condition({"noise": 0.1}),
-    "20 % wrong": Condition({"noise": 0.2}),
-    "10 % of questions refused": Condition({"refusals": 0.1}),
-    "30 % refused": Condition({"refusals": 0.3}),
-    "50 % refused": Condition({"refusals": 0.5}),
-    "answers 1 sample late": Condition({"delay": (1, 1)}),
-    "10 samples late": Condition({"delay": (10, 10)}),
-    "100 samples late": Condition({"delay": (100, 100)}),
-    "1 to 100 samples late": Condition({"delay": (1, 100)}),
+CONDITIONS: dict[str, dict[str, Any]] = {
+    CLEAN: {},
+    "5 % of answers wrong": {"noise": 0.05},
+    "10 % wrong": {"noise": 0.1},
+    "20 % wrong": {"noise": 0.2},
+    "10 % of questions refused": {"refusals": 0.1},
+    "30 % refused": {"refusals": 0.3},
+    "50 % refused": {"refusals": 0.5},
+    "answers 1 sample late": {"delay": (1, 1)},
+    "10 samples late": {"delay": (10, 10)},
+    "100 samples late": {"delay": (100, 100)},
+    "1 to 100 samples late": {"delay": (1, 100)},
+    "1 to 1,000 samples late": {"delay": (1, 1000)},
+    TWO: {},
 }
+"""How the annotator answers."""
 
 Records = list[dict[str, Any]]
 """One for each run: stream, seed, condition, learner, pa, ap, and the share asked."""
@@ -102,11 +117,11 @@ def references(split: Split) -> Iterator[dict[str, Any]]:
 
 def asking(split: Split, condition_name: str, seed: int) -> Iterator[dict[str, Any]]:
     """Scores of the defaults and of random queries under one condition."""
-    condition = CONDITIONS[condition_name]
     rows, labels = split.X[split.initial :], split.Y[split.initial :]
     for name in LEARNERS:
         chance = {"criteria": "ambiguity", "selection": RandomSelector(seed)} if name.startswith("random") else {}
-        person = SimulatedAnnotator(**condition.answers, seed=seed)
+        two, answers = condition_name == TWO, CONDITIONS[condition_name]
+        person = TwoAnnotators(seed) if two else SimulatedAnnotator(**answers, seed=seed)
         learner = BudgetedLearner(None, BUDGET, name.split()[-1], annotator=person, **chance)
         learner.fit(split.X[: split.initial], split.Y[: split.initial])
         found = scores(labels, learner.test_then_train(rows, labels))

@@ -12,10 +12,13 @@ from typing import Any
 import active_feedback
 import active_learning
 import active_robustness
+import concept_tables
 import last_answers
 import trust_tables
+import worth_of_answers
 from shared import result_files
 
+from evolabel.evaluate import Spread
 from evolabel.words.markup import table
 
 ROOT = Path(__file__).parents[1]
@@ -43,35 +46,39 @@ def comparison() -> str:
 
 def peers() -> str:
     """What evolabel, river, boosted trees and scikit-activeml do, with the scores that were measured."""
-    found, product = result_files.read("concepts_peers"), result_files.read("concepts")["streams"]
-    seed, streams = str(found["seed"]), found["streams"]
-    ours = sum(product[name][seed]["on"]["score"] for name in streams) / len(streams)
+    found, product = result_files.read("concepts_peers")["streams"], result_files.read("concepts")["streams"]
+    seeds = concept_tables.whole_seeds(found)
 
-    def mean(learner: str) -> float:
-        return sum(run[learner]["score"] for run in streams.values()) / len(streams)
+    def spread(score: Callable[[str, str], float]) -> Spread:
+        return Spread.of(sum(score(name, seed) for name in found) / len(found) for seed in seeds)
 
-    trees = [mean(name) for name in ("adaptive forest", "adaptive tree", "Hoeffding tree")]
-    boosted = mean("boosted trees, refitted")
-    sharp = [
-        _bold_if_best([ours], [*trees, boosted]),
-        f"{_bold_if_best([min(trees), max(trees)], [ours, boosted], ' to ')} (trees, forest)",
-        _bold_if_best([boosted], [ours, *trees]),
-    ]
+    def of_peer(learner: str) -> Spread:
+        return spread(lambda name, seed: float(found[name][seed][learner]["score"]))
+
+    ours = spread(lambda name, seed: float(product[name][seed]["on"]["score"]))
+    trees = max(map(of_peer, ("adaptive forest", "adaptive tree", "Hoeffding tree")))
+    boosted = of_peer("boosted trees, refitted")
+    most = max(ours, trees, boosted).mean
+    sharp = [_bold_if(one.mean == most, f"{one:.3f}") for one in (ours, trees, boosted)]
     yeast = {one["learner"]: one["metrics"] for one in result_files.read("comparison")["yeast"]["standings"]}
     shown = ("evolabel", "river-cc-lr", "forest")
     best = {metric: max(yeast[name][metric]["mean"] for name in shown) for metric in ("pa", "ap")}
     scores = {
-        name: " / ".join(_bold_if_best([yeast[name][metric]["mean"]], [most]) for metric, most in best.items())
+        name: " / ".join(
+            _bold_if(yeast[name][metric]["mean"] == best[metric], f"{yeast[name][metric]['mean']:.3f}")
+            for metric in best
+        )
         for name in shown
     }
     prior = " / ".join(f"{yeast['prior'][metric]['mean']:.3f}" for metric in best)
+    simple = ", ".join(f"{name}: {of_peer(name).mean:.3f}" for name in ("majority", "no change"))
     chain, forest = f"{scores['river-cc-lr']} (chain)", f"{scores['forest']} (a random forest)"
     return table(
         ["", "evolabel", "river", "boosted trees, refitted", "scikit-activeml"],
         [
             ["keeps of the stream", "at most the last 2,500 rows", "nothing", "all rows", "what its learner keeps"],
             ["several labels", "one model", "one model per label, or a chain", "one model per label", ""],
-            [f"accuracy on {len(streams)} streams with sharp limits, seed {seed}", *sharp, ""],
+            [f"accuracy on {len(found)} streams with sharp limits, {len(seeds)} seeds ({simple})", *sharp, ""],
             [f"PA / AP on yeast, 14 labels (label shares alone: {prior})", scores["evolabel"], chain, forest, ""],
             ["rules as text", "yes", "of trees", "no", ""],
             ["asks people for", "single labels or samples", "samples", "", "whole samples"],
@@ -81,10 +88,9 @@ def peers() -> str:
     )
 
 
-def _bold_if_best(values: list[float], others: list[float], between: str = "") -> str:
-    """The `values` as text, bold if the largest of them is as large as the largest of the `others`."""
-    text = between.join(f"{value:.3f}" for value in values)
-    return f"**{text}**" if f"{max(values):.3f}" >= f"{max(others):.3f}" else text
+def _bold_if(is_best: bool, text: str) -> str:
+    """The `text`, bold if it `is_best`."""
+    return f"**{text}**" if is_best else text
 
 
 def _scores(standings: list[dict[str, Any]]) -> dict[str, str]:
@@ -218,6 +224,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "LAST_ANSWERS": lambda: last_answers.table(result_files.read("last_answers")),
     "ACTIVE_CONDITIONS": lambda: active_robustness.conditions_table(result_files.read("active_robustness")),
     "ACTIVE_DRIFTS": lambda: active_robustness.drifts_table(result_files.read("active_robustness")),
+    "WORTH": lambda: worth_of_answers.worth_table(result_files.read("worth_of_answers")),
     "QUERY_SPEED": query_speed,
     **{f"TRUST_{part.upper()}": partial(trust_tables.table_of, part) for part in trust_tables.MAKERS},
     "ONE_ROW_FRAMES": one_row_frames,

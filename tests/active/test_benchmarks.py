@@ -4,6 +4,7 @@ import active_learning
 import active_robustness
 import numpy as np
 import pytest
+import worth_of_answers
 from shared import measuring, result_files
 from shared.datasets import Split
 
@@ -69,3 +70,31 @@ def test_runs_are_grouped_in_the_order_of_the_streams():
     streams = [("a", Split(np.zeros((n, 1)), np.zeros((n, 1)), 1)) for n in (3, 2)]
     streams.insert(1, ("b", Split(np.zeros((9, 1)), np.zeros((9, 1)), 1)))
     assert measuring.by_group(streams, lambda split: len(split.X), 1) == {"a": [3, 2], "b": [9]}
+
+
+def test_the_number_of_random_answers_is_read_between_learners_by_its_logarithm():
+    answers = np.array([100.0, 400.0, 1600.0])
+    assert worth_of_answers.reached(0.85, np.array([0.8, 0.9, 1.0]), answers) == pytest.approx(200.0)
+    assert worth_of_answers.reached(0.7, np.array([0.8, 0.9, 1.0]), answers) == pytest.approx(100.0)
+    assert worth_of_answers.reached(0.95, np.array([0.8, 0.9, 0.88]), answers) == pytest.approx(1600.0)
+
+
+def test_estimates_stand_beside_what_was_measured():
+    run = {"answers": 1400, "measured": 4000, "interval": [3000.0, 5000.0]}
+    runs = {"10": {**run, "estimate": [2000, 3000, 9000]}, "11": {**run, "estimate": [6000, None, None]}}
+    text = worth_of_answers.worth_table({"three, labels": {**runs, "12": {**run, "estimate": None}}})
+    assert "| three, labels, seed 10 | 1,400 | 3,000 (2,000 to 9,000) | 4,000 (3,000 to 5,000) |" in text
+    assert "| at least 6,000 |" in text
+    assert "| not yet known |" in text
+    assert text.endswith("Stated for 2 of 3 streams; the intervals meet in 1.")
+
+
+def test_two_annotators_answer_by_themselves_and_differ():
+    two = active_robustness.TwoAnnotators(0)
+    truth, asked = np.array([1.0, 0.0, 1.0]), np.array([True, True, False])
+    answers = np.array([two.answer(truth, asked) for _ in range(300)])
+    assert np.isnan(answers[:, 2]).all()
+    right, unknown = (answers[:, :2] == truth[:2]).mean(), np.isnan(answers[:, :2]).mean()
+    assert right == pytest.approx(0.9 * 0.8, abs=0.04)
+    assert unknown == pytest.approx(0.9 * 0.2 + 0.1 * 0.8, abs=0.04)
+    np.testing.assert_array_equal(two.anew().answer(truth, asked), answers[0])

@@ -7,6 +7,7 @@ import pytest
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, AnnotatorPool, Ledger
+from evolabel.core.stored_checks import StoredFacts
 
 pd = pytest.importorskip("pandas")
 
@@ -96,6 +97,23 @@ def test_a_ledger_is_a_sentence_of_counts(learner):
         "2 questions asked for 4 labels; 1 of these labels answered, 1 question refused; 0 labels"
     )
     assert "; reasons: " in str(ledger)
+
+
+def test_a_ledger_counts_errors_that_answers_have_met(learner):
+    asking = ActiveLearner(learner.classifier, budget=0.5, per="labels")
+    expected = np.zeros(4, int)
+    for i in range(len(X)):
+        query = asking.query(X.iloc[[i]])
+        y = np.where(query.labels, RNG.integers(0, 2, len(query.labels)), np.nan)
+        asking.update(query, y if query.asked else None)
+        wrong = query.labels & ((query.prediction >= 0.5) != (y >= 0.5))
+        drawn = np.zeros(len(y), bool) if query.drawn is None else query.drawn
+        expected += [query.labels.sum(), wrong.sum(), drawn.sum(), (drawn & wrong).sum()]
+    assert asking.ledger.met == tuple(expected)
+    assert asking.ledger.met.drawn > 0
+    assert str(asking.ledger).endswith(str(asking.ledger.met))
+    before = {name: value for name, value in asking.ledger.facts().items() if name != "met"}  # a file of 0.1
+    assert Ledger.from_facts(StoredFacts(before)).met == (0, 0, 0, 0)
 
 
 def test_a_pool_shows_the_weight_of_every_annotator():

@@ -150,6 +150,10 @@ OF_LEARNERS = {
     "an unknown criterion": (set_fact([{"name": "luck", "parameters": {}}], "criteria"), "luck"),
     "an unknown filter": (set_fact({"name": "luck", "parameters": {}}, "selection"), "selection.name"),
     "refused in words": (set_fact("often", "ledger", "questions_refused"), "ledger.questions_refused"),
+    "more errors than answers": (
+        set_fact({"answered": 2, "wrong": 3, "drawn": 0, "drawn_wrong": 0}, "ledger", "met"),
+        "ledger.met",
+    ),
     "annotators that agree too often": (set_fact({"anna": 3}, "annotators", "agreed"), "annotators.agreed"),
     "a window of everything": (
         set_fact({"name": "tokens", "parameters": {"generosity": 2.0, "window": 10**12}}, "selection"),

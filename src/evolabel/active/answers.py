@@ -14,6 +14,7 @@ from evolabel.classifier.samples import LABEL, as_array, as_matrix, checked_labe
 from evolabel.classifier.targets import are_generated
 from evolabel.core.stored_checks import StoredFacts
 from evolabel.errors import DataError, DataTypeError, ParameterError
+from evolabel.evaluate.worth import NONE_MET, ErrorsMet
 from evolabel.typing import AnyArray, BoolArray, FloatArray
 
 _PRIOR_AGREEMENTS = 10.0  # agreements that every annotator starts with
@@ -250,6 +251,9 @@ class Ledger:
         Questions that were worth asking and were not asked, because a limit other than the budget stopped them.
     reasons : Counter
         Number of questions for which each criterion exceeded its threshold.
+    met : ErrorsMet
+        In how many of the labels answered the prediction was wrong, and in how many of those drawn at random;
+        `met.worth` is how many random answers would have met as many errors. Those of the warm-up do not count.
     """
 
     questions: int = 0
@@ -259,6 +263,7 @@ class Ledger:
     labels_volunteered: int = 0
     questions_held: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    met: ErrorsMet = NONE_MET
 
     @property
     def has_no_answer(self) -> bool:
@@ -282,15 +287,26 @@ class Ledger:
         self.labels_volunteered += int(np.count_nonzero(answered)) - on_request
         self.questions_refused += query.asked and not on_request
 
+    def meet(self, query: Query, y: FloatArray, drawn: BoolArray) -> None:
+        """Count the labels of `query` that `y` answers, NaN: not, and those of which the prediction was wrong.
+
+        `drawn` are the labels that were drawn at random.
+        """
+        labels = query.labels & ~np.isnan(y[: len(query.labels)])
+        wrong = labels & ((query.prediction >= 0.5) != (y[: len(labels)] >= 0.5))
+        parts = labels, wrong, labels & drawn, wrong & drawn
+        self.met = self.met.plus(map(int, map(np.count_nonzero, parts)))
+
     def facts(self) -> dict[str, Any]:
         """The counts as values that JSON can hold."""
-        return {**vars(self), "reasons": dict(self.reasons)}
+        return {**vars(self), "reasons": dict(self.reasons), "met": self.met._asdict()}
 
     @classmethod
     def from_facts(cls, facts: StoredFacts) -> "Ledger":
         """The ledger whose counts are in `facts`; DataError if they are no counts."""
-        facts.only(*_COUNTS, "reasons")
-        return cls(**{name: facts.whole(name) for name in _COUNTS}, reasons=Counter(facts.counts("reasons")))
+        facts.only(*_COUNTS, "reasons", *(["met"] if "met" in facts else []))  # files of 0.1 have none
+        counts = {name: facts.whole(name) for name in _COUNTS}
+        return cls(**counts, reasons=Counter(facts.counts("reasons")), met=_read_met(facts))
 
     def __repr__(self) -> str:
         asked = f"{counted(self.questions, 'question')} asked for {counted(self.labels_asked, 'label')}"
@@ -300,4 +316,17 @@ class Ledger:
         free = f"{counted(self.labels_volunteered, 'label')} answered without being asked for"
         stopped = f"; {counted(self.questions_held, 'question')} held back" if self.questions_held else ""
         why = ", ".join(f"{name} {number}" for name, number in self.reasons.most_common())
-        return f"{asked}; {outcome}; {free}{stopped}" + (f"; reasons: {why}" if why else "")
+        worth = f"; {self.met}" if self.met.drawn and self.met.drawn < self.met.answered else ""
+        return f"{asked}; {outcome}; {free}{stopped}" + (f"; reasons: {why}" if why else "") + worth
+
+
+def _read_met(facts: StoredFacts) -> ErrorsMet:
+    """The errors met in the `facts` of a ledger; DataError if they are not those of one."""
+    if "met" not in facts:
+        return NONE_MET
+    stored = facts.part("met")
+    stored.only(*ErrorsMet._fields)
+    met = ErrorsMet(*(stored.whole(name) for name in ErrorsMet._fields))
+    if met.answered < met.wrong + met.drawn - met.drawn_wrong or met.drawn_wrong > min(met.wrong, met.drawn):
+        raise facts.refuse("met", "parts of the labels answered")
+    return met

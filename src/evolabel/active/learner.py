@@ -608,6 +608,8 @@ class ActiveLearner:
             if warm_up is not None:
                 warm_up.in_order = False  # rows that were asked about are not neighbours in the stream
         counted = self.strategy.drawn_labels(query)
+        if warm_up is None:
+            self.ledger.meet(query, y, counted)
         self._inner.add_labels(answer.new_labels)
         late = self.bucket.seen - (query.number or 0)
         outputs = self._inner.learn_checked(

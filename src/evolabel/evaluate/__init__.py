@@ -11,14 +11,17 @@ from evolabel.evaluate.prequential import prequential
 from evolabel.evaluate.repeated import RankingRow, Repeated, Spread, best_value, repeat
 from evolabel.evaluate.results import Results
 from evolabel.evaluate.trend import Point, Progress, Questions, Summary
+from evolabel.evaluate.worth import ErrorsMet, RandomAnswers
 
 __all__ = [
+    "ErrorsMet",
     "LabelScores",
     "LabelStatistics",
     "Learner",
     "Point",
     "Progress",
     "Questions",
+    "RandomAnswers",
     "RankingRow",
     "Repeated",
     "Results",

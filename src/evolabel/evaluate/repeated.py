@@ -219,12 +219,14 @@ def best_value(ranking: list[RankingRow], metric: str) -> float:
 
 
 def run_notes(repeated: Repeated) -> list[str]:
-    """Return the notes on `repeated`, one line each, about the metrics and about its first learner."""
+    """Return the notes on `repeated`, one line each: about the metrics, what chosen answers are worth, the labels."""
     rows = repeated.labels(repeated.learners[0])
     rankings = [METRICS[name].name for name in repeated.metrics if METRICS.get(name) in _OF_RANKINGS]
     notes = []
     if repeated.settings.get("labels") == 1 and rankings:
         notes.append(f"{', '.join(rankings)}: the same whatever the scores, because {ONE_LABEL}")
+    asking = {row.learner: row.questions.met for row in repeated.ranking() if row.questions is not None}
+    notes += [f"{learner}: {met}" for learner, met in asking.items() if 0 < met.drawn < met.answered]
     if never := [row for row in rows if row.support >= FEWEST_POSITIVES and row.predicted == 0]:
         notes.append(_never_predicted(never))
     return notes

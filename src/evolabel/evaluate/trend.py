@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import reduce
 from math import inf, nan
 from typing import Any, NamedTuple, Self
 
@@ -14,6 +15,7 @@ from evolabel.evaluate.label_statistics import LabelScores, LabelStatistics
 from evolabel.evaluate.learner import LearnerAnswers
 from evolabel.evaluate.metrics import Metric, Sliding
 from evolabel.evaluate.shifts import event_values
+from evolabel.evaluate.worth import NONE_MET, ErrorsMet
 from evolabel.typing import FloatArray
 
 
@@ -31,6 +33,8 @@ class Questions:
         What is counted: "samples" or "labels".
     reasons : dict of str to int
         Number of queries for which each criterion fired; several can fire for one query.
+    met : ErrorsMet
+        How many answers there were, and in how many of them predictions were wrong.
 
     Examples
     --------
@@ -43,6 +47,7 @@ class Questions:
     share: float
     per: str
     reasons: dict[str, int]
+    met: ErrorsMet = NONE_MET
 
     def __str__(self) -> str:
         return f"{100 * self.share:.1f} % of {self.per}"
@@ -54,12 +59,13 @@ class Questions:
         for run in runs:
             reasons.update(run.reasons)
         share = sum(run.share for run in runs) / len(runs)
-        return cls(sum(run.asked for run in runs), share, runs[0].per, dict(reasons.most_common()))
+        met = reduce(ErrorsMet.plus, (run.met for run in runs))
+        return cls(sum(run.asked for run in runs), share, runs[0].per, dict(reasons.most_common()), met)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any] | None) -> Self | None:
         """Return the questions stored in a file as `values`, None where there are none."""
-        return None if values is None else cls(**values)
+        return None if values is None else cls(**{**values, "met": ErrorsMet(*values.get("met", ()))})
 
 
 class Point(NamedTuple):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import event, select
 
+from evolabel.evaluate import ErrorsMet
 from evolabel.explain import read_rules
 from evolabel.server.log.activity import read_activity
 from evolabel.server.log.disk import last_backup
@@ -203,6 +204,28 @@ def test_the_overview_counts_texts_that_are_none_of_the_choices(database, start)
         if i == 0:
             assert "1 unknown text in the last 21 samples: machine = M-07" in client.get("/p/pumps").text
     assert "3 unknown texts in the last 24 samples, most often machine = M-07" in client.get("/p/pumps").text
+
+
+@pytest.mark.parametrize(
+    ("met", "shown"),
+    [
+        (ErrorsMet(700, 6, 60, 1), "How many labels drawn at random the 700 answered are worth is not yet known."),
+        (
+            ErrorsMet(700, 90, 60, 1),
+            "All 700 labels answered are worth at least 1\u202f182 drawn at random; how many is not",
+        ),
+        (
+            ErrorsMet(700, 90, 60, 3),
+            "All 700 labels answered are worth about 1\u202f800 drawn at random (695 to 6\u202f332).",
+        ),
+    ],
+)
+def test_the_overview_states_what_answers_are_worth(sqlite, start, met, shown):
+    service = start(sqlite)
+    worker = service.workers["pumps"]
+    run(worker, samples(20))
+    worker.state.learner.ledger.met = met
+    assert shown in browser(service, add_person(service)).get("/p/pumps").text
 
 
 def test_the_heading_is_the_first_check_that_fails(sqlite, start, monkeypatch):

@@ -139,7 +139,7 @@ class BudgetedLearner:
     def questions_(self) -> Questions:
         """What was asked so far, for the results of the harness."""
         bucket = self.learner_.bucket
-        return Questions(bucket.asked, bucket.share, bucket.per, self.reasons_)
+        return Questions(bucket.asked, bucket.share, bucket.per, self.reasons_, self.learner_.ledger.met)
 
     def _resume(self, rows: FloatArray) -> tuple[Query | None, FloatArray]:
         """The next question, if there is one, and the outputs of all rows up to and including its row."""

@@ -158,6 +158,7 @@ async def get_overview(worker: Entered, visitor: Entrant, request: Request) -> R
             "label_list": list(batch.state.labels),
             "feature_list": list(batch.state.features),
             "rules": count_rules(batch.state),
+            "met": batch.state.learner.ledger.met,
             "silent": batch.state.learner.classifier.inner.silent_labels,
             "oldest_waiting": min((question.at for question in waiting), default=None),
             "for_another": sum(map(needs_another, waiting)),
