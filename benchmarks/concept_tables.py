@@ -1,7 +1,7 @@
 """Tables of what threshold rules bring, from the files of the last runs: `python benchmarks/concept_tables.py`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from statistics import mean, median
+from statistics import mean, median, stdev
 from typing import Any
 
 from drift_streams import NINE, PLAIN, SENSORS
@@ -51,7 +51,7 @@ def all_tables() -> str:
         "Processor time": lambda: times(product["time"]),
         "Missing labels and features, weights (F1)": lambda: changes(product["missing"]),
         "With few labels answered": lambda: asking(product["asking"]),
-        "Beside other learners, one seed": lambda: beside_peers(peers, product.get("streams", {})),
+        "Beside other learners, means of the seeds": lambda: beside_peers(peers["streams"], product.get("streams", {})),
     }
     return "\n\n".join(f"{title}\n\n{body}" for title, part in parts.items() if (body := if_measured(part)))
 
@@ -180,28 +180,49 @@ def asking(found: Found) -> str:
     return table(["all rows / last quarter", "budget", *(f"{way} {per}" for per, way in ways)], rows)
 
 
-def beside_peers(peers: Mapping[str, Any], product: Found) -> str:
-    """Return the scores of every peer, and of the product on the same seed; means over the streams a peer has."""
-    seed, by_stream = str(peers["seed"]), peers["streams"]
-    learners = list(dict.fromkeys(learner for found in by_stream.values() for learner in found))
+def beside_peers(peers: Found, product: Found) -> str:
+    """Return the scores of the `peers` and of the product by stream, means of the seeds that a stream has of both.
+
+    The last row has the means of the differences, with their standard deviation over the seeds.
+    """
+    learners = list(dict.fromkeys(learner for runs in peers.values() for run in runs.values() for learner in run))
     rows = []
     for name, title in TITLES.items():
-        own = [number(product[name][seed][way]["score"]) for way in WAYS] if name in product else ["", ""]
-        scores = [by_stream.get(name, {}).get(learner) for learner in learners]
-        rows.append([title, *own, *("-" if score is None else number(score["score"]) for score in scores)])
+        both = {seed: run for seed, run in peers.get(name, {}).items() if seed in product.get(name, {})}
+        own = [number(mean(product[name][seed][way]["score"] for seed in both)) if both else "" for way in WAYS]
+        rows.append([title, *own, *(_mean_score(both or peers.get(name, {}), learner) for learner in learners)])
     if product:
-        rows.append(["**mean difference, with - peer**", "", "", *lead_cells(learners, by_stream, product, seed)])
+        leads = (signed_leads(peers, product, learner) for learner in learners)
+        rows.append(["**mean difference, with - peer**", "", "", *leads])
     return table(["accuracy, or macro F1", *WAYS.values(), *learners], rows)
 
 
-def lead_cells(learners: list[str], by_stream: Mapping[str, Any], product: Found, seed: str) -> list[str]:
-    """Return for each of `learners` by how much the product is ahead on the mean of the streams that both have."""
-    cells = []
-    for learner in learners:
-        both = [name for name, found in by_stream.items() if learner in found and seed in product.get(name, {})]
-        leads = [product[name][seed]["on"]["score"] - by_stream[name][learner]["score"] for name in both]
-        cells.append(f"{signed(mean(leads))} ({counted(len(leads), 'stream')})" if leads else "-")
-    return cells
+def _mean_score(runs: Found, learner: str) -> str:
+    """Return the mean score of `learner` in `runs` by seed as text, a dash where it has none."""
+    scores = [run[learner]["score"] for run in runs.values() if learner in run]
+    return number(mean(scores)) if scores else "-"
+
+
+def whole_seeds(peers: Found) -> list[str]:
+    """Return the seeds of which all of the streams of the `peers` have all learners."""
+    runs = [(seed, set(run)) for by_seed in peers.values() for seed, run in by_seed.items()]
+    every = set().union(*(learners for _, learners in runs))
+    whole = [seed for seed, learners in runs if learners == every]
+    return [seed for seed in dict.fromkeys(whole) if whole.count(seed) == len(peers)]
+
+
+def signed_leads(peers: Found, product: Found, learner: str) -> str:
+    """Return by how much the product is ahead of `learner` on the mean of the streams that a seed has of both."""
+    by_seed: dict[str, list[float]] = {}
+    for name, runs in peers.items():
+        for seed, run in runs.items():
+            if learner in run and seed in product.get(name, {}):
+                by_seed.setdefault(seed, []).append(product[name][seed]["on"]["score"] - run[learner]["score"])
+    if not by_seed:
+        return "-"
+    leads, streams = [mean(each) for each in by_seed.values()], max(map(len, by_seed.values()))
+    spread = f" ± {number(stdev(leads))}" if len(leads) > 1 else ""
+    return f"{signed(mean(leads))}{spread} ({counted(streams, 'stream')}, {counted(len(leads), 'seed')})"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@
 
 Every run is written to benchmarks/results/concepts.json when it is done, so a run can be stopped and continued. The
 first 200 rows of a stream are the initial batch; all others are predicted and then learned. Beside the product stand
-the figures of other learners on seed 13 (`concept_peers.py`).
+the figures of other learners on the same seeds (`concept_peers.py`).
 """
 
 import os

@@ -1,5 +1,6 @@
 """The benchmark of threshold rules: how rules are read, what is continued, and tables."""
 
+import concept_peers
 import concept_tables
 import concepts
 import numpy as np
@@ -97,13 +98,29 @@ def test_every_part_has_a_table(tmp_path, monkeypatch):
         "missing": {"plant": {"13": {"all": runs(0.8)["13"]}}},
     }
     result_files.write("concepts", product)
-    result_files.write("concepts_peers", {"seed": 13, "streams": {"xor": {"tree": {"score": 0.7}}}})
+    result_files.write("concepts_peers", {"streams": {"xor": {str(s): {"tree": {"score": 0.7}} for s in (13, 14)}}})
     text = concept_tables.all_tables()
     for line in (
         "| XOR, 2 of 8 | 19 of 20 (95.0%) | 0.20 / 0.20 | 4.0 |",
         "| birds | 0.9000 / 0.5000 | 0.9000 / 0.5000 | +0.00000 / +0.00000 |",
         "| xor | 8 x 2 | 10.0 | 10.0 | 0.0 | 0.00 | 1.00 | 1.00 |",
         "| all | 0.600 / 0.600 | 0.800 / 0.800 |",
-        "| **mean difference, with - peer** |  |  | +0.2000 (1 stream) |",
+        "| **mean difference, with - peer** |  |  | +0.2000 ± 0.0000 (1 stream, 2 seeds) |",
     ):
         assert line in text.splitlines()
+
+
+def test_seeds_that_lack_a_learner_on_a_stream_are_no_whole_seeds():
+    both, one = {"tree": {"score": 0.7}, "forest": {"score": 0.8}}, {"tree": {"score": 0.7}}
+    peers = {"xor": {"13": both, "14": both}, "sine": {"13": both, "14": one}}
+    assert concept_tables.whole_seeds(peers) == ["13"]
+    assert "| XOR, 2 of 8 | 0.9000 | 0.6000 |" not in concept_tables.beside_peers(peers, {})
+    lines = concept_tables.beside_peers(peers, all_streams(0.9)).splitlines()
+    assert "| XOR, 2 of 8 | 0.6000 | 0.9000 | 0.7000 | 0.8000 |" in lines
+    assert lines[-1].endswith("| +0.2000 ± 0.0000 (2 streams, 2 seeds) | +0.1000 ± 0.0000 (2 streams, 2 seeds) |")
+
+
+def test_simple_peers_use_the_classes_before_a_row_alone():
+    classes = np.array([2, 1, 1, 1, 2, 2])
+    np.testing.assert_array_equal(concept_peers.no_change(classes, classes, 0), [2, 2, 1, 1, 1, 2])
+    np.testing.assert_array_equal(concept_peers.majority(classes, classes, 0), [2, 2, 1, 1, 1, 1])
