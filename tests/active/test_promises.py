@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.active import ActiveLearner, QuantileSelector, TokenSelector
+from evolabel.active import ActiveLearner, Ambiguity, QuantileSelector, TokenSelector
 from evolabel.errors import BudgetError, StateError
 from evolabel.streams import DriftingStream
 
@@ -124,15 +124,29 @@ def test_a_refused_question_counts_as_asked(classifier):
     assert (learner.bucket.asked, learner.ledger.questions_refused, learner.ledger.labels_answered) == (1, 1, 0)
 
 
-def test_variable_thresholds_tighten_with_questions_and_ease_without(classifier):
-    learner = ActiveLearner(classifier, 1.0, criteria="first_feature", selection="variable")
-    eases = []
+@pytest.mark.parametrize("budget", [0.05, 0.25, 0.5, 1.0])
+def test_variable_thresholds_follow_the_budget_that_is_left(classifier, budget):
+    learner = ActiveLearner(classifier, budget, criteria="first_feature", selection="variable", burst=None)
+    ease, eases = 1.0, []
     for value in [9.0] * 400 + [0.0] * 800:
-        learner.update(learner.query([value, 0.0, 0.0, 0.0]))
+        query = learner.query([value, 0.0, 0.0, 0.0])
+        if learner.bucket.affordable(3):
+            ease = np.clip(ease * 1.01 ** (1.0 - query.cost / budget), 0.1, 5.0)
+        learner.update(query)
         eases.append(learner.strategy.selector.ease)
-    assert eases[0] == 0.99
-    assert eases[399] == min(eases) == 0.1
+        assert eases[-1] == pytest.approx(ease)
+        assert learner.bucket.asked <= budget * learner.bucket.seen
+    assert min(eases) < 0.2 if budget < 1.0 else min(eases) == 1.0
     assert eases[-1] == max(eases) == 5.0
+
+
+def test_questions_that_cost_less_than_a_row_earns_do_not_tighten(classifier, stream):
+    learner = ActiveLearner(classifier, 1.0, "labels", criteria=Ambiguity(threshold=0.99), selection="variable")
+    for x in stream[0][60:100]:
+        query = learner.query(x)
+        before = learner.strategy.selector.ease
+        learner.update(query)
+        assert learner.strategy.selector.ease == pytest.approx(before * 1.01 ** (1.0 - query.cost / 3))
 
 
 def test_the_papers_thresholds_ask_little_at_the_start(classifier, stream):

@@ -84,7 +84,7 @@ def test_a_window_for_more_labels_keeps_the_latest_rows_with_zeros_for_the_new_o
     selector.reset((Ambiguity(),), 0.5, labels, 1)
     rows = np.random.default_rng(seed).random((n, labels))
     for row in rows:
-        selector.record(row, 0, asked=False)
+        selector.record(row, 0, cost=0)
     selector.resize(labels + more)
     ring, (filled, following) = selector.state
     shown = min(n, max(15, min(100, 1500 // (labels + more))), max(15, min(100, 1500 // labels)))

@@ -142,7 +142,7 @@ def test_the_quantile_selector_refuses_other_criteria_and_parts_of_other_widths(
     with pytest.raises(InternalError):
         selector.values(ScoreTable.of([np.zeros((1, K)), np.zeros((1, K))]))
     with pytest.raises(InternalError):
-        selector.record(np.zeros(K + 1), 1, asked=False)
+        selector.record(np.zeros(K + 1), 1, cost=0)
 
 
 @pytest.mark.parametrize("wrong", ["wide labels", "columns first", "few confidences", "narrow outputs"])

@@ -184,7 +184,7 @@ class QueryStrategy:
         model.advance(1)
         self._weight_cache.count(self._version(model), 1)
         if query.values is not None:
-            self.selector.record(query.values, limit, asked=query.asked)
+            self.selector.record(query.values, limit, cost=query.cost)
         self.unlabelled.add(model, query.x[None])
 
     def _allowance(self, model: Model, rows: int) -> Allowance:

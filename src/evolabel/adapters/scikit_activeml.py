@@ -249,7 +249,7 @@ def _step(bucket: TokenBucket, selector: TokenSelector, utility: float, asked: b
         asked = not never and selector.select(value, allowance, commit=False)[0] == 0
     bucket.count(1, int(asked))
     if not never:
-        selector.record(value[0], int(allowance.limit[0]), asked=asked)
+        selector.record(value[0], int(allowance.limit[0]), cost=int(asked))
     return asked
 
 

@@ -139,7 +139,7 @@ def _check_selecting(selector: Selector, name: str, scores: ScoreTable, per: str
         require(fits, f"{name}.select asks for {cost} labels at row {at}; expected {selector.least} to {limit}")
     row = 0
     while row < len(scores) and by_row.select(*_one_row(values, allowance, row), commit=False)[0] == 1:
-        by_row.record(values[row], int(allowance.limit[row]), asked=False)
+        by_row.record(values[row], int(allowance.limit[row]), cost=0)
         row += 1
     what = f"{name}.select of many rows differs from row by row"
     require_same(at, row, what, "go through the rows in order and stop at the first to ask about")

@@ -99,8 +99,8 @@ class QuantileSelector(Selector):
         """Shape of one entry of `values`."""
         return (self.width,)
 
-    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """Add the `value` of a row to the window, whatever its `limit` and whether it was `asked` about or not."""
+    def record(self, value: FloatArray, limit: int, *, cost: int) -> None:
+        """Add the `value` of a row to the window, whatever its `limit` and the `cost` of its question."""
         if not self.fits(value):
             raise misfit({"value": value}, f"rows of {self.width} labels")
         _store_row(widened(value, self.width), self.state.ring, self.state.counters)

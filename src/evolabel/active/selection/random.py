@@ -79,8 +79,8 @@ class RandomSelector(Selector):
         """Shape of one entry of `values`."""
         return (0,)
 
-    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """Count a row, whatever its `value` and `limit` and whether it was `asked` about or not."""
+    def record(self, value: FloatArray, limit: int, *, cost: int) -> None:
+        """Count a row, whatever its `value` and `limit` and the `cost` of its question."""
         self._pass(1)
 
     def read(self, arrays: Arrays, units: int) -> Any:

@@ -119,8 +119,8 @@ class Selector(ABC):
         return narrower and value.shape[:-1] == tuple(rest)
 
     @abstractmethod
-    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """Record the `value` of one row that was `asked` about or not; `limit` is what it could have cost at most."""
+    def record(self, value: FloatArray, limit: int, *, cost: int) -> None:
+        """Record the `value` of one row, the `cost` of its question (0: none), and the `limit` of that cost."""
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)

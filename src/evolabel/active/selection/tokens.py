@@ -93,8 +93,8 @@ class TokenSelector(Selector):
         """Shape of one entry of `values`."""
         return (len(self.criteria),)
 
-    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """Add the `value` of a row to the window, whatever its `limit` and whether it was `asked` about or not."""
+    def record(self, value: FloatArray, limit: int, *, cost: int) -> None:
+        """Add the `value` of a row to the window, whatever its `limit` and the `cost` of its question."""
         self.select(value[None], NOTHING_ALLOWED, commit=True)
 
     def read(self, arrays: Arrays, units: int) -> Any:

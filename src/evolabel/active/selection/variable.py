@@ -1,4 +1,4 @@
-"""`FirstCome` and `VariableThresholds`: ask as soon as a criterion exceeds its threshold, as in the paper."""
+"""`FirstCome` and `VariableThresholds`: ask as soon as a criterion exceeds its threshold (section 4.4)."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -29,11 +29,12 @@ class EaseArrays(NamedTuple):
 
 
 class VariableThresholds(Selector):
-    """Thresholds that tighten with every question and ease with every sample that could have been asked about.
+    """Thresholds that follow the budget that is left: what a sample earns eases them, what a question costs tightens.
 
     One number, the ease, moves them all: the band of ambiguity is `ease` times as wide as written, a drop of the trace
     must exceed thresh3 / ease. So thresh2 falls while thresh3 rises. Deviation: the paper raises both, which for
-    thresh2 would mean to ask more. The ease has a floor and a ceiling, because a band that is nearly closed takes
+    thresh2 would mean to ask more. A question that costs less than its sample earns does not tighten. Samples that the
+    budget cannot pay for change nothing. The ease has a floor and a ceiling, because a band that is nearly closed takes
     hundreds of samples to open; the hard limit of the budget rules out a burst at the start.
 
     Criteria of whole samples ask for all labels, if the budget allows, others for the labels above their threshold.
@@ -41,7 +42,7 @@ class VariableThresholds(Selector):
     Parameters
     ----------
     step : float
-        Relative change of the ease per sample.
+        Relative change of the ease by what one sample earns.
     """
 
     name: ClassVar[str] = "variable"
@@ -101,12 +102,11 @@ class VariableThresholds(Selector):
         """Shape of one entry of `values`."""
         return len(self.criteria), self.width
 
-    def record(self, value: FloatArray, limit: int, *, asked: bool) -> None:
-        """Change the ease if the row was `asked` about, or could have been within its `limit`; `value` is not used."""
-        if asked or limit >= self.least:
-            change = 1.0 - self.step if asked else 1.0 + self.step
-            ease = self.state.ease
-            ease[0] = min(max(ease[0] * change, _LOWEST_EASE), _HIGHEST_EASE)
+    def record(self, value: FloatArray, limit: int, *, cost: int) -> None:
+        """Change the ease by what the row has earned less its `cost`, if its `limit` sufficed; `value` is not used."""
+        if limit >= self.least:
+            ease, saved = self.state.ease, 1.0 - cost / (self.budget * self.width)
+            ease[0] = min(max(ease[0] * (1.0 + self.step) ** saved, _LOWEST_EASE), _HIGHEST_EASE)
 
 
 class FirstCome(VariableThresholds):
