@@ -8,7 +8,7 @@ from functools import partial
 from fastapi import Depends, FastAPI
 
 from evolabel import __version__
-from evolabel.server.http import activity, health, people, problems, projects, questions, rules, samples
+from evolabel.server.http import activity, files, health, people, problems, projects, questions, rules, samples
 from evolabel.server.http.access import Access, check_policy
 from evolabel.server.http.guard import Guard, audit_request
 from evolabel.server.http.streams import Streams
@@ -32,6 +32,8 @@ ROUTERS = (
     activity.exports_router,
     projects.model_router,
     projects.snapshots_router,
+    files.files_router,
+    files.router,
     people.router,
     people.users_router,
     health.router,

@@ -22,9 +22,9 @@ MOST_BODY = 8 * 1024 * 1024  # bytes, by default
 MOST_HEADERS = 64 * 1024  # bytes
 _MOST_FORM = 256 * 1024  # bytes
 _LONGEST_REQUEST_ID = 100
-_MODEL_PATH = {
+_FILE_PATH = {
     "PUT": re.compile(r"/api/v1/projects/[a-z0-9-]{1,40}/model"),
-    "POST": re.compile(r"/p/[a-z0-9-]{1,40}/model"),
+    "POST": re.compile(r"/p/[a-z0-9-]{1,40}/model|/new|/api/v1/files"),
 }
 _QUIET = ("/livez", "/readyz", "/metrics")
 
@@ -74,9 +74,9 @@ class Guard:
     async def _answer(self, request: Request, receive: Receive, send: Send) -> None:
         """Read the body of `request`, unless its head or its token is refused, and pass it on.
 
-        A model file is read by its route, after the sender was checked.
+        A file is read by its route, after the sender was checked.
         """
-        if (path := _MODEL_PATH.get(request.method)) is not None and path.fullmatch(request.url.path):
+        if (path := _FILE_PATH.get(request.method)) is not None and path.fullmatch(request.url.path):
             await self._app(request.scope, receive, send)
             return
         most = _MOST_FORM if _is_form(request) else self._most_body
@@ -199,6 +199,11 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
 
 _API, _PAGE = "/api/v1/projects/{slug}", "/p/{slug}"
 AUDITED_ROUTES = {
+    "POST /new/{key}": "project-made",
+    "POST /api/v1/files/{file}/project": "project-made",
+    f"POST {_API}/file/stop": "file-stopped",
+    f"POST {_API}/file/continue": "file-continued",
+    f"POST {_PAGE}/file": "file-changed",
     f"PATCH {_API}": "settings-changed",
     f"POST {_API}/pause": "paused",
     f"POST {_API}/resume": "resumed",

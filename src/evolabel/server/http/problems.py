@@ -8,7 +8,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from evolabel.errors import DataError, EvolabelError, ModelFileError, ParameterError, StateError
+from evolabel.errors import (
+    DataError,
+    DataTypeError,
+    EvolabelError,
+    FileFormatError,
+    MissingDependencyError,
+    ModelFileError,
+    ParameterError,
+    StateError,
+)
 from evolabel.server.log.disk import DiskFullError
 from evolabel.server.log.writer import NotWriterError, StoreError, store_problem
 from evolabel.server.people.policies import ForbiddenError, HiddenError, SlowDownError, UnauthorisedError
@@ -130,6 +139,9 @@ _KINDS: tuple[tuple[type[Exception], tuple[int, str]], ...] = (
     (ParameterError, (422, "invalid")),
     (DataError, (422, "invalid")),
     (ModelFileError, (422, "invalid")),
+    (FileFormatError, (422, "invalid")),
+    (DataTypeError, (422, "invalid")),
+    (MissingDependencyError, (422, "missing-package")),
 )
 
 

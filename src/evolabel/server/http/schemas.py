@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
+from evolabel.streams.files.own_file import Use
+
 ROWS_PER_REQUEST = 1000  # of one request
 LONGEST_ID = 200  # characters
 MOST_NUMBER = 2**53  # of a sample
@@ -197,6 +199,20 @@ class ProjectIn(Body):
     features: Annotated[list[FeatureIn], Field(min_length=1, max_length=2000)]
     labels: Annotated[list[LabelIn], Field(min_length=1, max_length=500)]
     settings: dict[str, Any] = {}
+
+
+class FileProjectIn(Body):
+    """A project to make of a file: uses of its columns, labels that are not in it or need words, and settings.
+
+    With `waits` no more rows are sent while as many questions are open as the project allows.
+    """
+
+    slug: StrictStr = Field(max_length=40)
+    title: StrictStr = Field("", max_length=200)
+    columns: Annotated[dict[str, Use], Field(min_length=1, max_length=2000)]
+    labels: Annotated[list[LabelIn], Field(max_length=500)] = []
+    settings: dict[str, Any] = {}
+    waits: StrictBool = True
 
 
 class SettingsIn(Body):

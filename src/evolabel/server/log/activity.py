@@ -13,7 +13,7 @@ from evolabel.server.log.schema import ACTIVITY, PERSON, RESPONSE
 _QUIET = ("sample", "answer", "refusal", "withdrawal", "close", "labels.late", "correction", "history")
 _LARGE = (
     "settings", "features", "labels", "versions", "seal", "seal_before", "events", "rows", "x", "form", "inverse",
-    "next", "conditions",
+    "next", "conditions", "file",
 )  # fmt: skip
 _FIRST_START = 2  # record at which the service has begun a new project
 COMMAND = "command"

@@ -22,12 +22,13 @@ class SchemaError(EvolabelError, RuntimeError):
 
 
 def prepare_tables(connection: Connection) -> None:
-    """Make the tables through `connection` if there are none; SchemaError if they have another version."""
+    """Make the tables that are missing through `connection`; SchemaError if the others have another version."""
     if not inspect(connection).has_table("project"):
         upgrade_tables(connection)
         return
     found = version_of(connection)
     if found == SCHEMA_VERSION:
+        METADATA.create_all(connection)  # those that drafts of this version did not have
         _check_columns(connection)
         return
     if found in known_versions():

@@ -238,6 +238,51 @@ EFFECT = Table(
     Column("at", BigInteger, nullable=False),
 )
 
+UPLOAD = Table(
+    "upload",
+    METADATA,
+    Column("key", Text, primary_key=True),
+    Column("person_id", BigInteger, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
+
+UPLOAD_PART = Table(
+    "upload_part",
+    METADATA,
+    Column("key", Text, primary_key=True),
+    _key("part"),
+    Column("data", LargeBinary, nullable=False),
+)
+
+WEBHOOK = Table(
+    "webhook",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("project_id", NUMBER, ForeignKey("project.id"), nullable=False),
+    Column("url", Text, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("kinds", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("next_at", BigInteger, nullable=False),
+)
+
+WEBHOOK_TRY = Table(
+    "webhook_try",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("webhook_id", NUMBER, ForeignKey("webhook.id"), nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("status", Integer),
+    Column("error", Text, nullable=False),
+    Index("webhook_try_of", "webhook_id", "id"),
+)
+
 PERSON = Table(
     "person",
     METADATA,

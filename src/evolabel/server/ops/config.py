@@ -101,11 +101,12 @@ class DatabaseSection(Section):
 
 
 class LimitsSection(Section):
-    """Requests of a token per minute, MiB of bodies and models, rows, waiting requests and open streams at most."""
+    """Requests of a token per minute, MiB of bodies, models and files, rows, waiting requests, open streams at most."""
 
     token_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600
     body_mb: Annotated[int, Field(ge=1, le=1024)] = 8
     model_mb: Annotated[int, Field(ge=1, le=1024)] = 64
+    file_mb: Annotated[int, Field(ge=1, le=1024)] = 64
     rows: Annotated[int, Field(ge=1, le=1000)] = 1000
     queue: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
     sse: Annotated[int, Field(ge=1, le=100_000)] = 200
@@ -177,7 +178,8 @@ class ServerConfig(BaseSettings):
     def service_limits(self) -> ServiceLimits:
         """Return what a service of this configuration accepts at most: queued jobs, rows, sizes, open streams."""
         given, min_free = self.limits, self.database.min_free_mb * MEGABYTE
-        return ServiceLimits(given.queue, given.rows, min_free, given.model_mb * MEBIBYTE, given.sse)
+        bytes_of = {"model": given.model_mb * MEBIBYTE, "file": given.file_mb * MEBIBYTE}
+        return ServiceLimits(given.queue, given.rows, min_free, sse=given.sse, **bytes_of)
 
 
 class Loaded(NamedTuple):

@@ -22,7 +22,7 @@ _ICONS = {
     "act": "undo", "project": "plus", "model.drift": "drift", "model.inputs_moved": "drift",
     "model.correction_dropped": "drift", "model.sensor_moved": "drift", "model.recovered": "yes",
     "model.settled": "yes", "model.renewed": "spark", "model.merge": "merge", "model.death": "no", "model": "spark",
-    "answers": "chat", "rebuild": "no",
+    "answers": "chat", "rebuild": "no", "file.stopped": "pause", "file": "play",
 }  # fmt: skip
 _TONES = {
     "epoch": "good", "model.drift": "warn", "model.sensor_moved": "warn", "model.inputs_moved": "warn",
@@ -57,6 +57,8 @@ def describe(happening: ActivityItem, n: int = 1) -> Described:
         key = "epoch_recovered"
     if kind == "model.drift" and args.get("note") == OF_POSITIVES:
         key = "model_drift_of_positives"
+    if kind == "file.stopped" and args.get("error"):
+        key = "file_failed"
     if n > 1:
         key = f"{key}_many"
     known = texts.catalogue()
@@ -140,7 +142,7 @@ def day_of(at: int) -> datetime.date:
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 
-ACT_KINDS = ("settings.", "paused", "resumed", "label.", "rule.", "act.", "project.", "annotator.")
+ACT_KINDS = ("settings.", "paused", "resumed", "label.", "rule.", "act.", "project.", "annotator.", "file.")
 """Beginnings of the kinds of acts of people."""
 SERVER_KINDS = ("epoch.", "library.", "model.rebuilt", "model.replaced", "fitted", "backup", "redacted")
 """Beginnings of the kinds of what the service did."""

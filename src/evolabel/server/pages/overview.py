@@ -23,6 +23,7 @@ from evolabel.server.pages.render import project_page, render_page
 from evolabel.server.pages.visitors import Entrant, Visitor, checked_form, visitors_of
 from evolabel.server.project import health, operations
 from evolabel.server.project.batch import Origin, RecordBatch
+from evolabel.server.project.file_stream import file_status
 from evolabel.server.project.health import MOST_SAMPLES, Check, RecentDays, Unseen
 from evolabel.server.project.questions import needs_another
 from evolabel.server.project.reading import show_project, waiting_for
@@ -201,7 +202,7 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
         marks = read_activity(connection, project, _MOST_MARKS, kinds=["model.drift", "epoch."])
         days = _days(connection, project, look.answered, now)
         chart = _chart(connection, project, look.hours, now)
-        learned = learned_since(connection, project, since)
+        learned, file = learned_since(connection, project, since), file_status(connection, project)
     begin = look.judged[0].at if look.judged else since
     drifts = [mark for mark in marks if mark.kind == "model.drift" and mark.at >= begin]
     shown = [Drift(drift.at, str(drift.args.get("label"))) for drift in drifts]
@@ -228,6 +229,7 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
         "chart": chart,
         "reasons": look.reasons,
         "taught": learned,
+        "file": None if file is None or file.state == "ended" else file,
         "unseen": _most_unseen(look.unseen, found["samples"]),
         "checks": checks,
         "wrong": [check for check in checks if not check.holds],

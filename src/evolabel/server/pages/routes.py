@@ -10,7 +10,18 @@ from starlette.types import Scope
 
 from evolabel.server.http.access import Entered
 from evolabel.server.http.streams import streams_of
-from evolabel.server.pages import answer, events, overview, people, rules, sample_page, settings, sign_in
+from evolabel.server.pages import (
+    answer,
+    events,
+    file_page,
+    new_project,
+    overview,
+    people,
+    rules,
+    sample_page,
+    settings,
+    sign_in,
+)
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Entrant, Visitors, use_language, visitors_of
 from evolabel.server.project.service import Service
@@ -42,6 +53,8 @@ PAGE_ROUTERS = (
     people.router,
     settings.router,
     settings.model_router,
+    new_project.router,
+    file_page.router,
 )
 """Routes of pages."""
 

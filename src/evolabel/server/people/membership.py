@@ -107,6 +107,18 @@ def admit(connection: Connection, project_id: int, name: str, role: str, sender:
     write_audit(connection, "member-added", person.name, sender, project=project_id, role=role)
 
 
+def welcome(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> str | None:
+    """Return the code of a link for the person called `name`, who gets a `role` in project `project_id`.
+
+    None for one who has a password: that stays, and the person is a member at once. `sender` is an administrator.
+    """
+    person = active_account(connection, name)
+    if person is None or not person.password:
+        return invite_member(connection, project_id, name, role, sender)
+    admit(connection, project_id, name, role, sender)
+    return None
+
+
 def change_role(connection: Connection, project_id: int, name: str, role: str, sender: Sender) -> None:
     """Give member `name` of project `project_id` another `role` on behalf of `sender`.
 

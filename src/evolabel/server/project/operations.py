@@ -8,10 +8,10 @@ from evolabel.errors import DataError, EvolabelError
 from evolabel.server.log.canonical import digest
 from evolabel.server.log.records import Record
 from evolabel.server.project.batch import Origin, RecordBatch, TornError, result_of, sample_result
-from evolabel.server.project.questions import Closing, OpenQuestion, closing, is_answered
+from evolabel.server.project.questions import Answers, Closing, OpenQuestion, closing, is_answered
 from evolabel.server.project.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.project.state import Facts, ProjectState
-from evolabel.server.project.values import read_answers, read_cells
+from evolabel.server.project.values import exclusive_answers, read_answers, read_cells
 
 SERVICE = Origin()
 """Origin of what the service does by itself."""
@@ -73,7 +73,7 @@ def give_answer(batch: RecordBatch, number: int, answers: Facts, origin: Origin,
 
     The same answers again change nothing. To a question that is closed they are kept as a correction.
     """
-    given = read_answers(batch.state.labels, answers)
+    given = _answers(batch.state, answers)
     if all(value is None for value in given.values()):
         return refuse(batch, number, "unsure of every label", origin)
     return _respond(batch, number, "answer", {"answers": given, **_given(extra)}, origin)
@@ -98,7 +98,7 @@ def withdraw(batch: RecordBatch, number: int, origin: Origin) -> Facts:
 
 def late_labels(batch: RecordBatch, number: int, labels: Facts, origin: Origin) -> Facts:
     """Learn in the `batch` `labels` of sample `number` that `origin` sends later; ConflictError if others came."""
-    given = {name: value for name, value in read_answers(batch.state.labels, labels).items() if value is not None}
+    given = {name: value for name, value in _answers(batch.state, labels).items() if value is not None}
     if not given:
         raise DataError("no label is given; send true or false for at least one")
     record = sample_record(batch, number)
@@ -118,7 +118,7 @@ def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origi
     It trains nothing; None takes back the labels sent before. The same labels again change nothing.
     """
     person, sent = origin.actor_id or 0, stored_payload(sample_record(batch, number)).get("y") or {}
-    given = dict.fromkeys(sent) if answers is None else read_answers(batch.state.labels, answers)
+    given = dict.fromkeys(sent) if answers is None else _answers(batch.state, answers)
     before = batch.last_response(number, person)
     former = sent if before is None else before.entry.payload.get("answers")
     if former == given:
@@ -148,7 +148,7 @@ def change_settings(batch: RecordBatch, changed: Facts, origin: Origin) -> Facts
     """Change the settings named in `changed` in the `batch` for `origin`, and return all; some are fixed."""
     settings = ProjectSettings.read(changed, batch.state.settings)
     settings.check_source(batch.state.features)
-    for name in ("per", "burst", "criteria"):
+    for name in ("per", "burst", "criteria", "one_of"):
         if getattr(settings, name) != getattr(batch.state.settings, name):
             raise ConflictError("fixed-setting", f"{name} is fixed when a project is made; make a new project")
     if settings != batch.state.settings:
@@ -245,10 +245,16 @@ def _sample_payload(batch: RecordBatch, sample: Facts, place: int) -> Facts:
         source = sample.get("source") or _source_of(batch.state, cells)
         payload = {"x": cells, **_given({"id": sample.get("id"), "at": sample.get("at"), "source": source})}
         if sample.get("y") is not None:
-            payload["y"] = read_answers(batch.state.labels, sample["y"])
+            payload["y"] = _answers(batch.state, sample["y"])
     except DataError as error:
         raise PlacedError(f"/samples/{place}", str(error)) from None
     return payload
+
+
+def _answers(state: ProjectState, answers: object) -> Answers:
+    """Return `answers` by the name of the label, checked; where a sample has one label, also those that follow."""
+    given = read_answers(state.labels, answers)
+    return exclusive_answers(state.labels, given) if state.settings.one_of else given
 
 
 def _source_of(state: ProjectState, cells: list[Any]) -> str | None:

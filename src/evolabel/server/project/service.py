@@ -18,13 +18,15 @@ from evolabel.server.log.activity import COMMAND
 from evolabel.server.log.engines import reading_engine
 from evolabel.server.log.migrate import prepare_tables
 from evolabel.server.log.projects import Project, find_project, insert_project, list_projects
-from evolabel.server.log.records import NewRecord, Record
+from evolabel.server.log.records import NewRecord, Record, store_blob
 from evolabel.server.log.times import DAY, now_us
-from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, reading
+from evolabel.server.log.writer import LogWriter, NotWriterError, StoreError, crash_point, reading
 from evolabel.server.people.audit import Sender, write_audit
 from evolabel.server.people.policies import HiddenError
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.counters import Metrics
+from evolabel.server.project.file_rows import FileRows
+from evolabel.server.project.file_stream import FileStreams
 from evolabel.server.project.follower import STANDBY, Follower
 from evolabel.server.project.jobs import BusyError
 from evolabel.server.project.operations import ConflictError
@@ -55,13 +57,14 @@ logger = logging.getLogger("evolabel.server")
 
 
 class NewProject(NamedTuple):
-    """A project to make: its name in addresses, title, features, labels and settings."""
+    """A project to make: its name in addresses, title, features, labels and settings, and the file it is made of."""
 
     slug: str
     title: str
     features: Sequence[Feature]
     labels: Sequence[Label]
     settings: ProjectSettings
+    file: FileRows | None = None
 
 
 class Service:
@@ -94,6 +97,7 @@ class Service:
             raise
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
+        self.files = FileStreams(self.reader)
         self._followers: dict[str, Follower] = {}
         self._reads_log = threading.Lock()  # followers read their logs one after the other: connections are few
         self._begun_term = 0
@@ -221,6 +225,7 @@ class Service:
         while not self._stopped.is_set():
             try:
                 worker.start()
+                self.files.begin(worker)
                 return
             except BusyError:  # the service stops
                 return
@@ -260,6 +265,7 @@ class Service:
         if self._pinger.is_alive():
             self._pinger.join(_STOP_SECONDS)
         self._stop_following(max(deadline - time.monotonic(), 0.0))
+        self.files.stop(max(deadline - time.monotonic(), 0.0))
         workers = list(self.workers.values())
         for worker in workers:
             worker.begin_stop()
@@ -276,7 +282,7 @@ class Service:
 
         ParameterError for names that cannot be used, StateError if the project exists.
         """
-        slug, title, features, labels, settings = new
+        slug, title, features, labels, settings, file = new
         _check_slug(slug)
         check_new_names("feature", [feature.name for feature in features], MOST_FEATURES)
         check_new_names("label", [label.name for label in labels], MOST_LABELS)
@@ -285,6 +291,7 @@ class Service:
             "features": [feature.facts() for feature in features],
             "labels": [label.facts() for label in labels],
             "versions": versions(),
+            **({"file": file.facts()} if file else {}),
         }
         state = ProjectState.created(payload)  # refuses what the learner cannot use, before anything is written
         at = now_us()
@@ -296,6 +303,9 @@ class Service:
                 project = insert_project(connection, slug, title or slug, at)
                 head = self.writer.append(connection, project.id, project.head, [entry])
                 derive.write(connection, project.id, [Record(head.seq, entry, b"")])
+                for part in file.parts if file else ():
+                    store_blob(connection, project.id, part, at)
+                crash_point("in_creation")
             project = project._replace(head=head)
             self._begin(project)
         return project
@@ -345,6 +355,8 @@ class Service:
         worker = self._worker(project)
         worker.start(cause)
         self.workers[project.slug] = worker
+        if cause != COMMAND:
+            self.files.begin(worker)
 
     def _make_tables(self) -> None:
         with self.writer.transaction() as connection:

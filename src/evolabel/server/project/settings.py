@@ -17,7 +17,8 @@ class ServiceLimits(NamedTuple):
     """Limits of all projects and requests.
 
     `queue`: requests of a project that wait at most; `rows`: rows of a request; `min_free`: bytes left on the disk,
-    below which samples are refused, answers below a quarter; `model`: bytes of a model file; `sse`: open streams.
+    below which samples are refused, answers below a quarter; `model`: bytes of a model file; `sse`: open streams;
+    `file`: bytes of a file of rows, packed or unpacked.
     """
 
     queue: int = 2000
@@ -25,6 +26,7 @@ class ServiceLimits(NamedTuple):
     min_free: int = 200 * MEGABYTE
     model: int = 64 * MEBIBYTE
     sse: int = 200
+    file: int = 64 * MEBIBYTE
 
 
 DEFAULT_LIMITS = ServiceLimits()
@@ -77,6 +79,8 @@ class ProjectSettings:
     criteria : str
         Names of the scores by which samples are chosen, with commas between; empty: those that were measured to help
         most. They are fixed when the project is made.
+    one_of : bool
+        Whether each sample has one label of several: yes to one is no to all others. Fixed when the project is made.
     """
 
     budget: float = 0.1
@@ -93,6 +97,7 @@ class ProjectSettings:
     snapshot_every: int = 5000
     source: str = ""
     criteria: str = ""
+    one_of: bool = False
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -117,8 +122,8 @@ class ProjectSettings:
         return cls(**facts) if base is None else replace(base, **facts)  # type: ignore[return-value]
 
     def facts(self) -> dict[str, Any]:
-        """Return the settings as JSON holds them."""
-        return asdict(self)
+        """Return the settings as JSON holds them; without `one_of` where it is not set, as in states stored before."""
+        return {name: value for name, value in asdict(self).items() if value or name != "one_of"}
 
     def criteria_names(self) -> list[str] | None:
         """Return the names of the criteria, None for the default ones."""

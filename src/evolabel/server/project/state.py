@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.active import ActiveLearner, Query
 from evolabel.explain.prediction import Explanation
@@ -154,6 +156,8 @@ class ProjectState:
             on, shares = self.learner.predict([x])[0] > 0, self.learner.predict_proba([x])[0]
         elif shares is None:
             shares = self.learner.strategy.inner.model.calibrator().probabilities(query.prediction[None])[0]
+        if self.settings.one_of:
+            on = shares == shares.max()
         answer: Facts = {
             "prediction": dict(zip(names, shares.tolist(), strict=True)),
             "labels": [name for name, is_on in zip(names, on.tolist(), strict=True) if is_on],
@@ -166,7 +170,12 @@ class ProjectState:
 
     def decide(self, samples: Sequence[list[float | str | None]]) -> IntArray:
         """Return the labels that are predicted for `samples`, given by their cells, as 0 and 1, (n, K)."""
-        return self.learner.predict([encoded(self.features, cells)[0] for cells in samples])
+        rows = [encoded(self.features, cells)[0] for cells in samples]
+        if not self.settings.one_of:
+            return self.learner.predict(rows)
+        shares = self.learner.predict_proba(rows)
+        on: IntArray = (shares == shares.max(axis=1, keepdims=True)).astype(np.int64)
+        return on
 
     def explain(self, cells: list[float | str | None], turns: int) -> Explanation:
         """Return the prediction for a sample of these `cells` in parts, with at most `turns` changes that turn a label.
@@ -318,7 +327,7 @@ class ProjectState:
 
     _by_kind: ClassVar["dict[str, Callable[[ProjectState, Facts, int], Facts]]"] = {
         **dict.fromkeys(("epoch.started", "library.changed", "rebuild.failed", "fit.failed", "undo.failed"), _epoch),
-        "redacted": lambda state, payload, at: {},
+        **dict.fromkeys(("redacted", "file.stopped", "file.continued", "file.ended"), lambda state, payload, at: {}),
         "answer": _answer,
         "refusal": _refusal,
         "withdrawal": _withdrawal,

@@ -45,6 +45,19 @@ def read_answers(labels: Sequence[Label], answers: object) -> Answers:
     return {name: None if value is None else int(value) for name, value in answers.items()}
 
 
+def exclusive_answers(labels: Sequence[Label], answers: Answers) -> Answers:
+    """Return `answers` where each sample has one of `labels`: yes to one is no to all others.
+
+    DataError if two of them are yes.
+    """
+    on = [name for name, value in answers.items() if value == 1]
+    if len(on) > 1:
+        raise DataError(f"{on[0]!r} and {on[1]!r} are both true; each sample has one of the labels, choose one")
+    if not on:
+        return answers
+    return {**{label.name: 0 for label in labels if not label.retired}, **answers}
+
+
 def encoded(features: Sequence[Feature], cells: list[float | str | None]) -> tuple[Encoded, dict[str, str]]:
     """Return these `cells` as the learner takes them, and by feature a sentence for a text that is no choice of it."""
     unseen = dict[str, str]()
