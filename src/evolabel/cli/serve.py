@@ -3,7 +3,7 @@
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
@@ -216,6 +216,73 @@ def rebuild(
 
     plan = RebuildPlan(cause, split_names(without_people), split_names(without_labels))
     print_or_write(f"{project}: {rebuild_project(url, project, plan, dry_run=dry_run)}\n", None)
+
+
+@serve.command(name="new")
+def new_project(
+    file: Path,
+    *,
+    database: Database = None,
+    title: str = "",
+    name: str = "",
+    labels: str = "",
+    use: Annotated[
+        list[str] | None,
+        Parameter(help="A column and what it is used for, as in `--use site=source`; again for each.", negative=""),
+    ] = None,
+    one_of: _Flag = False,
+    budget: float = 0.1,
+    per: Literal["labels", "samples"] = "labels",
+    at_once: _Flag = False,
+    dry_run: _Flag = False,
+) -> None:
+    """Make a project of a file of rows, which become the stream when the service is started.
+
+    The file is CSV, JSON lines, Excel or Parquet. What its columns are is printed. The service must be stopped; one
+    that runs does the same on its page New project.
+
+    For example:
+
+    `evolabel serve new plant.csv --labels leak,wear --use pump=source --dry-run`
+
+    Parameters
+    ----------
+    file
+        The file.
+    title
+        Title of the project, by default the name of the file.
+    name
+        Name of the project in addresses, by default that of the file.
+    labels
+        Names of labels that no column holds, separated by commas.
+    use
+        Uses are number, text, label (yes or no), class (the one label of a row), labels (apart by semicolons), id,
+        time, source and skip.
+    one_of
+        Each sample has one of the labels.
+    budget
+        Share of the labels, or of the samples, that may be asked for.
+    per
+        What the budget counts.
+    at_once
+        Send all rows at once. Otherwise they wait while as many questions are open as allowed.
+    dry_run
+        Print what the columns are; make nothing.
+    """
+    url = database_url(database)
+    from evolabel.server.ops.new_project import FileWish, describe_columns, make_from_file, read_uses
+
+    uses = read_uses(use or ())
+    wish = FileWish(name, title, uses, split_names(labels), budget, per, one_of=one_of, waits=not at_once)
+    if dry_run:
+        print_or_write(describe_columns(file, wish), None)
+        return
+    slug, columns = make_from_file(url, file, wish)
+    print_or_write(columns, None)
+    print_message(
+        f"project {slug} is made; its rows are sent once the service runs: `evolabel serve`, and people are invited by "
+        f"`evolabel serve invite NAME --project {slug} --role annotator`"
+    )
 
 
 @serve.command(name="import-log")

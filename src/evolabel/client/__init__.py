@@ -7,7 +7,9 @@ from evolabel.client.async_client import AsyncClient
 from evolabel.client.connection import ConnectionLostError, Retry, ServiceError
 from evolabel.client.results import (
     AnswerReceipt,
+    ModelRule,
     OfferedQuestion,
+    ProjectEvent,
     ProjectStatus,
     SamplePrediction,
     SampleResult,
@@ -21,7 +23,9 @@ __all__ = [
     "AsyncClient",
     "Client",
     "ConnectionLostError",
+    "ModelRule",
     "OfferedQuestion",
+    "ProjectEvent",
     "ProjectStatus",
     "Retry",
     "SamplePrediction",

@@ -3,10 +3,12 @@
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine
+from os import PathLike
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from evolabel.client.calls import BaseClient, Call, ProjectCalls, result_signature
+from evolabel.client.calls import BaseClient, Call, ProjectCalls, result_signature, write_whole
 from evolabel.client.connection import ConnectionLostError, LineSplitter, ServiceError, Tries, document_of
+from evolabel.client.model_calls import ModelCalls
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,6 +69,10 @@ class AsyncClient(BaseClient):
     refuse = _sending(ProjectCalls.refuse)
     withdraw = _sending(ProjectCalls.withdraw)
     model = _sending(ProjectCalls.model)
+    rules = _sending(ModelCalls.rules)
+    explain = _sending(ModelCalls.explain)
+    events = _sending(ModelCalls.events)
+    invite = _sending(ModelCalls.invite)
     project = _sending(ProjectCalls.project)
     change_settings = _sending(ProjectCalls.change_settings)
     set_paused = _sending(ProjectCalls.set_paused)
@@ -74,8 +80,13 @@ class AsyncClient(BaseClient):
     retire_label = _sending(ProjectCalls.retire_label)
     create_project = _sending(ProjectCalls.create_project)
 
+    async def download_model(self, path: str | PathLike[str], *, classifier: bool = False) -> None:
+        """Write the model file to `path`, whole or not at all; `classifier` as in `model`."""
+        data = await self.model(classifier=classifier)
+        await asyncio.to_thread(write_whole, path, data)
+
     async def export(self, name: str) -> AsyncIterator[str]:
-        """Yield the lines of an exported file: `name` is answers.csv, answers.ndjson, samples.ndjson or log.ndjson."""
+        """Yield the lines of an exported file: `name` is answers.csv, answers.ndjson, samples.csv and so on."""
         arguments = self._calls.export(name).arguments()
         try:
             async with self._http.stream(**arguments) as response:

@@ -6,6 +6,8 @@ import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, get_args
 from urllib.parse import quote
 
@@ -78,20 +80,22 @@ class ProjectCalls:
         rows = [{**sample, "x": _values(sample)} for sample in samples]
         if key is None and any(row.get("id") is None for row in rows):
             key = str(uuid.uuid4())
-        return self._call("POST", "/samples", lambda d: _list(SampleResult.read, d["results"]), {"samples": rows}, key)
+        return self.call("POST", "/samples", lambda d: list_of(SampleResult.read, d["results"]), {"samples": rows}, key)
 
     def predict(self, rows: Iterable[Values]) -> Call[list[SamplePrediction]]:
         """Return the prediction for each of `rows`, the values of a sample; nothing is counted."""
         body = {"samples": [{"x": _values({"x": row})} for row in rows]}
-        return self._call("POST", "/predictions", lambda d: _list(SamplePrediction.read, d["results"]), body)
+        return self.call("POST", "/predictions", lambda d: list_of(SamplePrediction.read, d["results"]), body)
 
     def sample(self, sample: int | str) -> Call[StoredSample]:
         """Return a stored `sample`, by its number or by its id."""
-        return self._call("GET", f"/samples/{_sample(sample)}", StoredSample.read)
+        return self.call("GET", f"/samples/{sample_name(sample)}", StoredSample.read)
 
     def late_labels(self, sample: int | str, labels: Answers) -> Call[int]:
         """Add `labels` of a `sample`, named by its number or id, that became known later; return how many."""
-        return self._call("PUT", f"/samples/{_sample(sample)}/labels", lambda d: int(d["learned"]), {"y": dict(labels)})
+        return self.call(
+            "PUT", f"/samples/{sample_name(sample)}/labels", lambda d: int(d["learned"]), {"y": dict(labels)}
+        )
 
     def correct(self, sample: int | str, answers: Answers | None) -> Call[bool]:
         """Keep other `answers` to a `sample`, by its number or id, for a rebuild; return whether they differ.
@@ -99,11 +103,11 @@ class ProjectCalls:
         They train nothing before. None takes back the labels that the sample was sent with.
         """
         body = {"answers": None if answers is None else dict(answers)}
-        return self._call("PUT", f"/samples/{_sample(sample)}/correction", lambda d: bool(d["corrected"]), body)
+        return self.call("PUT", f"/samples/{sample_name(sample)}/correction", lambda d: bool(d["corrected"]), body)
 
     def questions(self, *, limit: int = 100) -> Call[list[WaitingQuestion]]:
         """Return the open questions, freshest first, at most `limit` of them."""
-        return self._call("GET", f"/questions?limit={limit}", lambda d: _list(WaitingQuestion.read, d["questions"]))
+        return self.call("GET", f"/questions?limit={limit}", lambda d: list_of(WaitingQuestion.read, d["questions"]))
 
     def next_question(self, *, skip: Iterable[int] = ()) -> Call[OfferedQuestion | None]:
         """Return the next question, which is kept for this person for a while, or None; those in `skip` come last."""
@@ -111,7 +115,7 @@ class ProjectCalls:
         def read(document: Any) -> OfferedQuestion | None:
             return None if document is None else OfferedQuestion.read(document)
 
-        return self._call("POST", "/questions/next", read, {"skip": list(skip)})
+        return self.call("POST", "/questions/next", read, {"skip": list(skip)})
 
     def answer(
         self, number: int, answers: Answers, *, took_ms: int | None = None, note: str | None = None
@@ -121,19 +125,19 @@ class ProjectCalls:
         `took_ms` is the time that the person needed, `note` a text.
         """
         body = {"answers": dict(answers), **_given(took_ms=took_ms, note=note)}
-        return self._call("PUT", f"/questions/{number}/answer", AnswerReceipt.read, body)
+        return self.call("PUT", f"/questions/{number}/answer", AnswerReceipt.read, body)
 
     def refuse(self, number: int, *, reason: str | None = None) -> Call[AnswerReceipt]:
         """Answer that question `number` cannot be answered from these data, with an optional `reason`."""
-        return self._call("PUT", f"/questions/{number}/refusal", AnswerReceipt.read, _given(reason=reason))
+        return self.call("PUT", f"/questions/{number}/refusal", AnswerReceipt.read, _given(reason=reason))
 
     def withdraw(self, number: int) -> Call[None]:
         """Take the answer to question `number` back, until it is final."""
-        return self._call("DELETE", f"/questions/{number}/answer", _nothing, repeatable=False)
+        return self.call("DELETE", f"/questions/{number}/answer", _nothing, repeatable=False)
 
     def export(self, name: str) -> Call[None]:
         """Return the request for the exported file `name`."""
-        return self._call("GET", f"/export/{quote(name, safe='')}", _nothing)
+        return self.call("GET", f"/export/{quote(name, safe='')}", _nothing)
 
     def model(self, *, classifier: bool = False) -> Call[bytes]:
         """Return the contents of the model file: the learner, whose probabilities are those that the service gives.
@@ -141,27 +145,27 @@ class ProjectCalls:
         With `classifier`, those of the classifier alone, without the correction by the errors of the last answers.
         """
         name = "classifier.safetensors" if classifier else "model.safetensors"
-        return self._call("GET", f"/export/{name}", lambda contents: bytes(contents))
+        return self.call("GET", f"/export/{name}", lambda contents: bytes(contents))
 
     def project(self) -> Call[ProjectStatus]:
         """Return features, labels, settings and counts of the project."""
-        return self._call("GET", "", ProjectStatus.read)
+        return self.call("GET", "", ProjectStatus.read)
 
     def change_settings(self, /, **settings: Any) -> Call[dict[str, Any]]:
         """Change `settings` of the project, such as budget, and return all of them."""
-        return self._call("PATCH", "", lambda d: dict(d["settings"]), {"settings": settings})
+        return self.call("PATCH", "", lambda d: dict(d["settings"]), {"settings": settings})
 
     def set_paused(self, *, paused: bool) -> Call[None]:
         """Ask nothing while `paused`; samples are counted and predicted."""
-        return self._call("POST", "/pause" if paused else "/resume", _nothing, {})
+        return self.call("POST", "/pause" if paused else "/resume", _nothing, {})
 
     def add_label(self, name: str, *, title: str = "", help: str = "") -> Call[None]:
         """Add a label `name`, with a `title` and a `help` text for people."""
-        return self._call("POST", "/labels", _nothing, {"name": name, "title": title, "help": help})
+        return self.call("POST", "/labels", _nothing, {"name": name, "title": title, "help": help})
 
     def retire_label(self, name: str) -> Call[None]:
         """Never ask for the label `name` again; it is still predicted."""
-        return self._call("DELETE", f"/labels/{quote(name, safe='')}", _nothing)
+        return self.call("DELETE", f"/labels/{quote(name, safe='')}", _nothing)
 
     def create_project(
         self, /, features: Iterable[str | Mapping[str, Any]], labels: Iterable[str | Mapping[str, Any]], *,
@@ -181,10 +185,11 @@ class ProjectCalls:
         }
         return Call("POST", "/api/v1/projects", _nothing, _json(body), repeatable=False)
 
-    def _call(
+    def call(
         self, method: str, path: str, read: Callable[[Any], T], body: Any = None, key: str | None = None,
         *, repeatable: bool = True,
     ) -> Call[T]:  # fmt: skip
+        """Return the request by `method` to `path` of the project; the others as in `Call`, `body` as JSON."""
         content = None if body is None else _json(body)
         return Call(method, self._path + path, read, content, key, repeatable)
 
@@ -238,7 +243,7 @@ def _json(body: Any) -> bytes:
         raise DataError(f"the request cannot be written as JSON: {error}; use finite numbers, texts and None") from None
 
 
-def _sample(sample: int | str) -> str:
+def sample_name(sample: int | str) -> str:
     """Return how an address names a `sample`: its number, or its id."""
     return quote(f"id:{sample}" if isinstance(sample, str) else str(sample), safe=":")
 
@@ -247,12 +252,24 @@ def _named(item: str | Mapping[str, Any]) -> dict[str, Any]:
     return {"name": item} if isinstance(item, str) else dict(item)
 
 
+def write_whole(path: str | PathLike[str], data: bytes) -> None:
+    """Write `data` to the file `path`; an older one is unchanged until all is written."""
+    target = Path(path)
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def _given(**facts: Any) -> dict[str, Any]:
     """Return `facts` without those that are None."""
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _list(read: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+def list_of(read: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    """Return what `read` makes of each of `items`."""
     return [read(item) for item in items]
 
 

@@ -113,6 +113,30 @@ class AnswerReceipt(Result):
 
 
 @dataclass(frozen=True)
+class ModelRule(Result):
+    """A rule of the model: its number, kind (written, threshold or learned), text, and the labels that it claims."""
+
+    rule: int
+    kind: str
+    text: str
+    name: str
+    locked: bool
+    labels: list[dict[str, Any]]
+    support: float
+
+
+@dataclass(frozen=True)
+class ProjectEvent(Result):
+    """Something that happened: number of its record, kind, time, person, and what belongs to its kind."""
+
+    seq: int
+    kind: str
+    at: datetime
+    person: str | None
+    args: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class ProjectStatus(Result):
     """A project: its features, labels and settings as the service has them, and what was counted.
 

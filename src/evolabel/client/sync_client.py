@@ -3,10 +3,12 @@
 import functools
 import time
 from collections.abc import Callable, Iterator
+from os import PathLike
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from evolabel.client.calls import BaseClient, Call, ProjectCalls, result_signature
+from evolabel.client.calls import BaseClient, Call, ProjectCalls, result_signature, write_whole
 from evolabel.client.connection import ConnectionLostError, LineSplitter, ServiceError, Tries, document_of
+from evolabel.client.model_calls import ModelCalls
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,6 +76,10 @@ class Client(BaseClient):
     refuse = _sending(ProjectCalls.refuse)
     withdraw = _sending(ProjectCalls.withdraw)
     model = _sending(ProjectCalls.model)
+    rules = _sending(ModelCalls.rules)
+    explain = _sending(ModelCalls.explain)
+    events = _sending(ModelCalls.events)
+    invite = _sending(ModelCalls.invite)
     project = _sending(ProjectCalls.project)
     change_settings = _sending(ProjectCalls.change_settings)
     set_paused = _sending(ProjectCalls.set_paused)
@@ -81,8 +87,15 @@ class Client(BaseClient):
     retire_label = _sending(ProjectCalls.retire_label)
     create_project = _sending(ProjectCalls.create_project)
 
+    def download_model(self, path: str | PathLike[str], *, classifier: bool = False) -> None:
+        """Write the model file to `path`, whole or not at all; `classifier` as in `model`.
+
+        `ActiveLearner.load` reads it, that of a classifier alone `EvolvingFuzzyClassifier.load`.
+        """
+        write_whole(path, self.model(classifier=classifier))
+
     def export(self, name: str) -> Iterator[str]:
-        """Yield the lines of an exported file: `name` is answers.csv, answers.ndjson, samples.ndjson or log.ndjson."""
+        """Yield the lines of an exported file: `name` is answers.csv, answers.ndjson, samples.csv and so on."""
         arguments = self._calls.export(name).arguments()
         try:
             with self._http.stream(**arguments) as response:

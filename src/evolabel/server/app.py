@@ -8,7 +8,7 @@ from functools import partial
 from fastapi import Depends, FastAPI
 
 from evolabel import __version__
-from evolabel.server.http import activity, files, health, people, problems, projects, questions, rules, samples
+from evolabel.server.http import activity, exports, files, health, people, problems, projects, questions, rules, samples
 from evolabel.server.http.access import Access, check_policy
 from evolabel.server.http.guard import Guard, audit_request
 from evolabel.server.http.streams import Streams
@@ -29,7 +29,7 @@ ROUTERS = (
     questions.answers_router,
     activity.router,
     projects.router,
-    activity.exports_router,
+    exports.router,
     projects.model_router,
     projects.snapshots_router,
     files.files_router,

@@ -18,9 +18,9 @@ from evolabel.errors import DataError, ModelFileError, ParameterError
 from evolabel.persistence.model_file import stored_checksum
 from evolabel.server.app import create_app
 from evolabel.server.people.accounts import create_token
-from evolabel.server.project import reading
+from evolabel.server.project import operations, reading
 from server.listening import listening
-from server.pumps import call, run, samples
+from server.pumps import ANNA, call, run, samples
 
 QUICK = Retry(seconds=30.0, first=0.001, longest=0.001)
 ROLES = ("producer", "annotator", "operator")
@@ -293,3 +293,28 @@ def test_without_httpx_the_error_names_the_extra():
     code = "\n".join(lines)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert f"run: {install_command('client')}" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_rules_events_explanations_people_and_the_model_are_fetched(served, tmp_path):
+    service, client = served
+    labelled = [{**sample, "y": truth} for sample, truth in samples(300)]
+    call(service.workers["pumps"], operations.send_samples, labelled, ANNA)
+    with client("operator") as operator:
+        rules = operator.rules(top=3)
+        assert {rule.kind for rule in rules} <= {"written", "threshold", "learned"}
+        assert rules[0].text
+        explained = operator.explain("s7", "wear")
+        assert explained["number"] == operator.explain(explained["number"], "wear")["number"]
+        assert explained["now"]["label"] == "wear"
+        events = operator.events(kind="project.")
+        assert [(event.kind, event.seq) for event in events] == [("project.created", 1)]
+        assert operator.events(after=events[-1].seq, kind="project.") == []
+        link = operator.invite("mira", "expert")
+        assert link.startswith(f"{client.url}/invite/")
+        operator.download_model(tmp_path / "model.safetensors")
+        operator.download_model(tmp_path / "classifier.safetensors", classifier=True)
+    assert list(tmp_path.glob("*.unfinished")) == []
+    probabilities = ActiveLearner.load(tmp_path / "model.safetensors").predict_proba([[0.1, 0.2, 1.0, 0.0]])
+    assert probabilities.shape == (1, 2)
+    assert EvolvingFuzzyClassifier.load(tmp_path / "classifier.safetensors").n_rules_ > 0

@@ -11,6 +11,7 @@ from server.pumps import samples, send
 from server.signed_in import add_person, browser
 
 ROLES = (None, "producer", "bridge", "annotator", "expert", "operator")
+VALUES = {"{slug}": "pumps", "{name}": "answers.csv"}  # in addresses; others are 1
 LEVEL = {"annotator": 1, "expert": 2, "operator": 3}
 
 
@@ -41,7 +42,7 @@ def test_pages_open_by_role(sqlite, start, role):
         method, path = route.split(" ")
         if not path.startswith("/p/"):
             continue
-        response = client.request(method, re.sub(r"{\w+}", lambda m: {"{slug}": "pumps"}.get(m[0], "1"), path))
+        response = client.request(method, re.sub(r"{\w+}", lambda m: VALUES.get(m[0], "1"), path))
         if role is None:
             assert response.status_code == 404, route  # the project is not known to strangers
         elif not allowed(role, policy):

@@ -1,17 +1,12 @@
-"""Routes of what happened: statistics, activity, the records of the log; and files for other programs."""
+"""Routes of what happened: statistics, activity, the records of the log."""
 
-import asyncio
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response, StreamingResponse
-from sqlalchemy import Engine
+from fastapi.responses import StreamingResponse
 
-from evolabel._utils.table_lines import ANSWER_COLUMNS, csv_lines, json_lines
-from evolabel.active import ActiveLearner
-from evolabel.classifier.storage import classifier_bytes
+from evolabel._utils.table_lines import json_lines
 from evolabel.server.http.access import Actor, AppAccess, Entered, Entrant, read
 from evolabel.server.http.problems import ProblemError
 from evolabel.server.http.schemas import After, Limit
@@ -20,7 +15,7 @@ from evolabel.server.log.activity import activity_after
 from evolabel.server.log.schema import LIMITS
 from evolabel.server.log.times import DAY, HOUR, MINUTE, SECOND, now_us, readable_times
 from evolabel.server.people.audit import write_audit
-from evolabel.server.project.exports import answered_labels, log_rows, sample_rows
+from evolabel.server.project.exports import log_rows
 from evolabel.server.project.reading import show_project
 from evolabel.server.project.statistics import summed, summed_labels
 
@@ -168,44 +163,3 @@ def _shown_sums(row: dict[str, int]) -> dict[str, Any]:
     """Return a `row` of sums with its time, and what was held back by limit."""
     held = {limit: n for limit in LIMITS if (n := row.pop(f"held_{limit}"))}
     return readable_times({"at": row.pop("minute") * MINUTE}) | row | {"held": held}
-
-
-exports_router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["exports"])
-_LINES, _BYTES = "application/x-ndjson", "application/octet-stream"
-_FILES: dict[str, tuple[str, Callable[[Engine, int], Iterator[str]]]] = {
-    "answers.csv": ("text/csv", lambda engine, number: csv_lines(ANSWER_COLUMNS, answered_labels(engine, number))),
-    "answers.ndjson": (_LINES, lambda engine, number: json_lines(answered_labels(engine, number))),
-    "samples.ndjson": (_LINES, lambda engine, number: json_lines(sample_rows(engine, number))),
-    "log.ndjson": (_LINES, lambda engine, number: json_lines(log_rows(engine, number))),
-}
-_MODELS: dict[str, Callable[[ActiveLearner], bytes]] = {
-    "model.safetensors": ActiveLearner.to_bytes,
-    "classifier.safetensors": lambda learner: classifier_bytes(learner.classifier),
-}
-
-
-_KINDS: dict[str, Any] = {kind: {} for kind in (_LINES, "text/csv", _BYTES)}
-
-
-@exports_router.get("/export/{name}", response_model=None, responses={200: {"content": _KINDS}})
-async def get_export(worker: Entered, sender: Actor, access: AppAccess, name: str) -> Response:
-    """Return a file: answers.csv, answers.ndjson, samples.ndjson, log.ndjson, model or classifier.safetensors.
-
-    The audit table has who has fetched which file. model.safetensors holds all that answers:
-    `ActiveLearner.load("model.safetensors").predict_proba([x])` returns the probabilities that the service gives for
-    the next sample, bit for bit. classifier.safetensors, for `EvolvingFuzzyClassifier.load`, lacks what the service
-    adds: the correction by the errors of the last answers.
-    """
-    if name not in _FILES and name not in _MODELS:
-        known = ", ".join((*_FILES, *_MODELS))
-        raise ProblemError(404, "not-found", f"there is no file {name!r}; the files are {known}")
-    slug = worker.project.slug
-    await access.write(lambda c: write_audit(c, "export", slug, sender, file=name))
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
-    if write := _MODELS.get(name):
-        worker.view.forget()  # the file is that of now, not of a copy that may be a second old
-        read: Any = worker.view.read(lambda copy: write(copy.state.learner))
-        return Response(await asyncio.wrap_future(read), headers=headers, media_type=_BYTES)
-    media, lines = _FILES[name]
-    text = lines(access.service.reader, worker.project.id)
-    return StreamingResponse(text, headers=headers, media_type=media)

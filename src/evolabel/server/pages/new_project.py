@@ -20,7 +20,7 @@ from evolabel.server.pages.visitors import Visitor, checked_form, visitors_of
 from evolabel.server.people import membership
 from evolabel.server.people.membership import PAGE_ROLES, active_account
 from evolabel.server.people.policies import check_admin
-from evolabel.server.project.own_project import Choices, rows_a_day
+from evolabel.server.project.own_project import Choices, as_slug, rows_a_day
 from evolabel.server.project.settings import Label, ProjectSettings
 from evolabel.streams.files.own_file import OWN_SUFFIXES, USES, ColumnError, OwnFile, Use
 
@@ -130,7 +130,7 @@ def _choices_page(
     title = own.table.name.replace("_", " ").replace("-", " ").strip().capitalize()
     values = {
         "title": given.get("title", title),
-        "slug": given.get("slug", _as_slug(own.table.name)),
+        "slug": given.get("slug", as_slug(own.table.name)),
         "labels": given.get("labels", "\n".join(_found_labels(own))),
         "one_of": given.get("one_of", ("class" in uses and "one") or "any"),
         "budget": given.get("budget", f"{100 * defaults.budget:g}"),
@@ -145,12 +145,6 @@ def _choices_page(
         values=values, wrong="" if wrong is None else str(wrong), wrong_column=column if in_column else "",
         day=_sentence(values, own), roles=PAGE_ROLES, n_rows=len(own.table.rows),
     )  # fmt: skip
-
-
-def _as_slug(name: str) -> str:
-    """Return `name` as the name of a project in addresses."""
-    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())
-    return "-".join(part for part in plain.split("-") if part)[:40].strip("-") or "project"
 
 
 def _found_labels(own: OwnFile) -> Iterable[str]:

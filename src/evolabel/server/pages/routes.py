@@ -21,6 +21,7 @@ from evolabel.server.pages import (
     sample_page,
     settings,
     sign_in,
+    take_away,
 )
 from evolabel.server.pages.render import render_page
 from evolabel.server.pages.visitors import Entrant, Visitors, use_language, visitors_of
@@ -55,6 +56,7 @@ PAGE_ROUTERS = (
     settings.model_router,
     new_project.router,
     file_page.router,
+    take_away.router,
 )
 """Routes of pages."""
 

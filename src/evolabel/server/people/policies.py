@@ -101,6 +101,8 @@ ROUTE_POLICIES: dict[str, tuple[str, ...]] = {
     "GET /new/{key}": ADMIN,
     "POST /new/{key}": ADMIN,
     f"GET {_PAGE}/file": _OPERATORS,
+    f"GET {_PAGE}/export": _OPERATORS,
+    f"GET {_PAGE}/export/{{name}}": _OPERATORS,
     f"POST {_PAGE}/file": _OPERATORS,
     "GET /sign-in": OPEN,
     "POST /sign-in": OPEN,

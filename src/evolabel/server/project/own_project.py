@@ -71,6 +71,12 @@ def rows_a_day(own: OwnFile) -> int | None:
     return None
 
 
+def as_slug(name: str) -> str:
+    """Return `name` as the name of a project in addresses."""
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())
+    return "-".join(part for part in plain.split("-") if part)[:40].strip("-") or "project"
+
+
 @contextlib.contextmanager
 def without_folder(path: Path) -> Iterator[None]:
     """Let errors inside of the block name the file `path` without its folder, which is none of the person's."""

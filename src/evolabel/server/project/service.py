@@ -277,8 +277,8 @@ class Service:
         self.reader.dispose()  # first: the last connection of SQLite removes the write-ahead log
         self.writer.close()
 
-    def create_project(self, new: NewProject, actor_id: int | None = None) -> Project:
-        """Make a `new` project, for which the person `actor_id` has asked, and return it.
+    def create_project(self, new: NewProject, actor_id: int | None = None, cause: str = "start") -> Project:
+        """Make a `new` project, for which the person `actor_id` has asked, begin it for this `cause`, and return it.
 
         ParameterError for names that cannot be used, StateError if the project exists.
         """
@@ -307,7 +307,7 @@ class Service:
                     store_blob(connection, project.id, part, at)
                 crash_point("in_creation")
             project = project._replace(head=head)
-            self._begin(project)
+            self._begin(project, cause)
         return project
 
     def begin_change(
