@@ -8,7 +8,19 @@ from functools import partial
 from fastapi import Depends, FastAPI
 
 from evolabel import __version__
-from evolabel.server.http import activity, exports, files, health, people, problems, projects, questions, rules, samples
+from evolabel.server.http import (
+    activity,
+    exports,
+    files,
+    health,
+    people,
+    problems,
+    projects,
+    questions,
+    rules,
+    samples,
+    webhooks,
+)
 from evolabel.server.http.access import Access, check_policy
 from evolabel.server.http.guard import Guard, audit_request
 from evolabel.server.http.streams import Streams
@@ -34,6 +46,7 @@ ROUTERS = (
     projects.snapshots_router,
     files.files_router,
     files.router,
+    webhooks.router,
     people.router,
     people.users_router,
     health.router,

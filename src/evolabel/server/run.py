@@ -13,7 +13,7 @@ from evolabel.server.http.guard import MOST_HEADERS
 from evolabel.server.http.protocol import DeadlineProtocol
 from evolabel.server.log.engines import read_url
 from evolabel.server.log.times import MINUTE, now_us
-from evolabel.server.ops.config import ServerConfig
+from evolabel.server.ops.config import ServerConfig, networks
 from evolabel.server.ops.demo import Demo
 from evolabel.server.ops.messages import set_up_logging
 from evolabel.server.people.audit import Sender
@@ -47,6 +47,7 @@ def run_server(config: ServerConfig, *, demo: bool = False) -> None:
             limits=config.service_limits(),
             checkpoint=config.database.checkpoint == "own",
             retention=config.retention(),
+            webhook_networks=networks(config.webhooks.allow),
         )
         service.start(wait=False)
         _serve(config, service, listener, demo=demo)

@@ -9,7 +9,7 @@ import pytest
 from evolabel.active import ActiveLearner
 from evolabel.server.project import operations
 from server.pumps import ANNA, call, run, samples
-from server.signed_in import add_person, browser
+from server.signed_in import add_person, browser, post
 
 
 @pytest.fixture
@@ -49,3 +49,24 @@ def test_every_file_of_the_page_can_be_fetched(operator, tmp_path):
 
 def test_unknown_files_are_not_found(operator):
     assert operator.get("/p/pumps/export/secrets.csv").status_code == 404
+
+
+def test_a_webhook_is_made_and_removed_by_forms(operator):
+    made = post(operator, "/p/pumps/export", act="add", url="https://example.org/hook", kinds=["question", "answer"])
+    assert made.status_code == 200
+    assert re.search(r"<code>[\w-]{43}</code>", made.text)
+    page = operator.get("/p/pumps/export").text
+    assert "https://example.org/hook" in page
+    assert "<code>" not in page  # the secret is shown once
+    number = re.search(r'name="webhook" value="(\d+)"', page)[1]
+    assert post(operator, "/p/pumps/export", act="remove", webhook=number).status_code == 303
+    assert "https://example.org/hook" not in operator.get("/p/pumps/export").text
+    again = post(operator, "/p/pumps/export", act="remove", webhook=number)
+    assert (again.status_code, "there is no such address" in again.text) == (422, True)
+
+
+def test_what_is_no_address_stays_in_the_form(operator):
+    for url, kinds in (("ftp://example.org/", ["event"]), ("https://example.org/", [])):
+        refused = post(operator, "/p/pumps/export", act="add", url=url, kinds=kinds)
+        assert refused.status_code == 422
+        assert f'value="{url}" aria-invalid="true"' in refused.text

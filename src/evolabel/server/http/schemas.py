@@ -286,5 +286,12 @@ class MergeIn(Body):
     other: Annotated[int, Field(ge=0, le=MOST_NUMBER)]
 
 
+class WebhookIn(Body):
+    """An address to tell of questions, final answers and events."""
+
+    url: StrictStr = Field(min_length=1, max_length=2000)
+    kinds: Annotated[list[Literal["question", "answer", "event"]], Field(min_length=1, max_length=3)]
+
+
 class EmptyIn(Body):
     """A body without fields."""

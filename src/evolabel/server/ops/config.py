@@ -123,6 +123,17 @@ class MetricsSection(Section):
         return self
 
 
+class WebhooksSection(Section):
+    """Networks, apart by commas, in which webhooks may reach addresses that are not public."""
+
+    allow: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        networks(self.allow)
+        return self
+
+
 class LogSection(Section):
     """The least level of messages that are logged, and how they are written."""
 
@@ -150,6 +161,7 @@ class ServerConfig(BaseSettings):
     database: DatabaseSection = DatabaseSection()
     limits: LimitsSection = LimitsSection()
     metrics: MetricsSection = MetricsSection()
+    webhooks: WebhooksSection = WebhooksSection()
     log: LogSection = LogSection()
     project: ProjectSection = ProjectSection()  # type: ignore[valid-type]
 

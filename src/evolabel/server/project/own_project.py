@@ -11,7 +11,15 @@ from evolabel.errors import EvolabelError
 from evolabel.server.project.file_rows import features_of, file_rows, labels_of
 from evolabel.server.project.service import NewProject
 from evolabel.server.project.settings import Label, ProjectSettings
-from evolabel.streams.files.own_file import ColumnError, OwnFile, OwnRows, Use, read_own_file, use_columns
+from evolabel.streams.files.own_file import (
+    ColumnError,
+    OwnFile,
+    OwnRows,
+    Use,
+    read_own_file,
+    read_times,
+    use_columns,
+)
 
 _DAY = 86_400  # seconds
 
@@ -59,14 +67,10 @@ def new_own_project(own: OwnFile, choices: Choices) -> NewProject:
 def rows_a_day(own: OwnFile) -> int | None:
     """Return how many rows of the judged file `own` come on a day by its column of times; None if that is not known."""
     name = next((column.name for column in own.columns if column.use == "time"), None)
-    if name is None:
-        return None
-    with contextlib.suppress(EvolabelError, TypeError, OverflowError):
-        uses: dict[str, Use] = {column.name: "skip" for column in own.columns}
-        feature = next(column.name for column in own.columns if column.name != name)
-        times = [time for time in use_columns(own.table, {**uses, feature: "text", name: "time"}).times if time]
-        span = (datetime.fromisoformat(max(times)) - datetime.fromisoformat(min(times))).total_seconds()
-        if span > 0:
+    with contextlib.suppress(EvolabelError):
+        times = [datetime.fromisoformat(time) for time in read_times(own.table, name) if time]
+        span = (max(times) - min(times)).total_seconds() if times else 0.0
+        if span > 0.0:
             return max(1, round((len(times) - 1) * _DAY / span))
     return None
 

@@ -30,6 +30,7 @@ from evolabel.server.project.file_stream import FileStreams
 from evolabel.server.project.follower import STANDBY, Follower
 from evolabel.server.project.jobs import BusyError
 from evolabel.server.project.operations import ConflictError
+from evolabel.server.project.outgoing import Network
 from evolabel.server.project.replay import versions
 from evolabel.server.project.retention import archive_all
 from evolabel.server.project.settings import (
@@ -42,6 +43,7 @@ from evolabel.server.project.settings import (
     ServiceLimits,
 )
 from evolabel.server.project.state import ProjectState
+from evolabel.server.project.webhooks import Webhooks
 from evolabel.server.project.worker import Worker
 
 MOST_FEATURES = 2000
@@ -71,7 +73,7 @@ class Service:
     """Everything that runs behind the routes, over the database at `url`, whose tables are made if there are none.
 
     Without `checkpoint` another program moves SQLite's write-ahead log into the database. Values of samples go to
-    files by `retention`, never without it.
+    files by `retention`, never without it. Addresses of webhooks are public, or in one of the `webhook_networks`.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Service:
         limits: ServiceLimits = DEFAULT_LIMITS,
         checkpoint: bool = True,
         retention: Retention | None = None,
+        webhook_networks: Sequence[Network] = (),
     ) -> None:
         self.url = url
         self.limits = limits
@@ -98,6 +101,7 @@ class Service:
         self.reader: Engine = reading_engine(url)
         self.workers: dict[str, Worker] = {}
         self.files = FileStreams(self.reader)
+        self._webhooks = Webhooks(self.writer, self.reader, webhook_networks)
         self._followers: dict[str, Follower] = {}
         self._reads_log = threading.Lock()  # followers read their logs one after the other: connections are few
         self._begun_term = 0
@@ -119,6 +123,7 @@ class Service:
         else:
             logger.info("standby: another process writes to the database")
         self._pinger.start()
+        self._webhooks.start()
         threading.Thread(target=self._look_after, name="hourly", daemon=True).start()
         if wait:
             for thread in self._beginners:
@@ -265,6 +270,7 @@ class Service:
         if self._pinger.is_alive():
             self._pinger.join(_STOP_SECONDS)
         self._stop_following(max(deadline - time.monotonic(), 0.0))
+        self._webhooks.stop()
         self.files.stop(max(deadline - time.monotonic(), 0.0))
         workers = list(self.workers.values())
         for worker in workers:

@@ -207,7 +207,7 @@ def use_columns(table: TextTable, uses: Mapping[str, Use], prefix: str = "") -> 
     return OwnRows(
         features, labels, bool(by_use["class"]), next(iter(by_use["source"]), ""),
         [list(row) for row in zip(*values, strict=True)], known,
-        _ids(table, by_use["id"], prefix or table.name), _times(table, by_use["time"]),
+        _ids(table, by_use["id"], prefix or table.name), read_times(table, next(iter(by_use["time"]), None)),
     )  # fmt: skip
 
 
@@ -320,11 +320,10 @@ def _ids(table: TextTable, column: list[str], prefix: str) -> list[str]:
     return list(rows)
 
 
-def _times(table: TextTable, column: list[str]) -> list[str | None]:
-    """Return the timestamps in the only `column`, None for each row without one."""
-    if not column:
+def read_times(table: TextTable, name: str | None) -> list[str | None]:
+    """Return the timestamps in the column `name` of `table`, None for each row without one; ColumnError for others."""
+    if name is None:
         return [None] * len(table.rows)
-    name = column[0]
     texts = [None if is_missing(cell) else cell for cell in table.columns()[name]]
     try:
         times = parse_times(name, texts, table.describe_row)
