@@ -7,8 +7,8 @@ from evolabel.core.options import Options
 from evolabel.model.stream_model import StreamModel
 from evolabel.paper import PaperClassifier
 from evolabel.paper.model import PaperModel
+from evolabel.paper.old_files import PAPER_PARAMETERS
 from evolabel.paper.options import PaperOptions
-from evolabel.persistence.schemas import PAPER_PARAMETERS
 
 ABSENT = {"follow_drift": False, "threshold_rules": False, "memory": None}  # of the paper's classifier
 PLAIN = {

@@ -5,7 +5,7 @@ Methods that learn check their input, read it into a `Batch` and learn it; input
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from os import PathLike
@@ -17,6 +17,7 @@ from evolabel._utils.interrupts import exclusive, held, unchanged_on_error, unin
 from evolabel._utils.lazy import deferred
 from evolabel._utils.validation import check_function, check_number
 from evolabel.classifier.inner import ClassifierInner
+from evolabel.classifier.kinds import refuse_parameters
 from evolabel.classifier.samples import (
     are_usable_rows,
     as_array,
@@ -110,14 +111,9 @@ class WithState:
     _state: ClassifierState
 
     def __new__(cls, *_: object, **parameters: object) -> Self:
-        """An object that has learned nothing; TypeError for parameters of the paper's classifier."""
-        if parameters.keys() - signature(cls.__init__).parameters.keys():
-            from evolabel.paper.options import PaperOptions
-
-            if of_paper := sorted(parameters.keys() & {each.name for each in fields(PaperOptions)}):
-                raise TypeError(
-                    f"{cls.__name__} has no parameter {of_paper[0]!r}; evolabel.paper.PaperClassifier has it"
-                )
+        """An object that has learned nothing; TypeError for parameters of another kind of classifier."""
+        if unknown := parameters.keys() - signature(cls.__init__).parameters.keys():
+            refuse_parameters(cls, unknown)
         made = super().__new__(cls)
         made.__dict__["_state"] = ClassifierState()
         return made

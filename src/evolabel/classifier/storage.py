@@ -12,6 +12,7 @@ import numpy as np
 
 from evolabel._utils.text import with_article
 from evolabel.classifier.inner import Classifier, ClassifierInner
+from evolabel.classifier.kinds import CLASSIFIERS, kind_of
 from evolabel.classifier.targets import ClassCodes, LabelMatrix, Targets
 from evolabel.core.stored_checks import StoredFacts, inside, part_of, prefixed
 from evolabel.errors import DataError, EvolabelError, ModelFileError, ModelWriteError
@@ -29,7 +30,7 @@ from evolabel.typing import Arrays
 
 C = TypeVar("C", bound=Classifier)
 
-CLASSIFIER_KINDS, LEARNER_KIND = ("EvolvingFuzzyClassifier", "PaperClassifier"), "ActiveLearner"
+LEARNER_KIND = "ActiveLearner"
 _FEEDBACK = "feedback"  # the part of the error feedback in a file
 SIMPLE = (str, int, float, bool)  # classes that JSON can hold
 DTYPES = re.compile("[<>|=]?[biufUO][0-9]*")  # of classes
@@ -72,7 +73,7 @@ def read_classifier(
     user.
     """
     found = manifest.get("kind")
-    if found not in CLASSIFIER_KINDS:
+    if kind_of(found) is None:
         kind, advice = with_article(found), "pass a file written by save()"
         if found == LEARNER_KIND:
             advice = "load it with ActiveLearner.load and take its `classifier`"
@@ -106,9 +107,7 @@ def own_prototypes(classifier: Classifier) -> list[Any]:
 
 def _class_of(cls: type[C], kind: object) -> "type[C] | None":
     """Return the class of a classifier of this `kind` that is loaded as a `cls`; None if it would be no `cls`."""
-    other: Any = cls.paper()
-    kinds = {other.inner.options_class.classifier: type(other), cls._options_class.classifier: cls}
-    made = kinds.get(str(kind))
+    made = cls if kind == cls._options_class.classifier else kind_of(kind)
     return made if made is not None and issubclass(made, cls) else None
 
 
@@ -166,7 +165,7 @@ def classifier_from_arrays(
     stored = StoredFacts(manifest)
     made = _class_of(cls, stored.value("kind"))
     if made is None:
-        raise stored.refuse("kind", f"one of {', '.join(CLASSIFIER_KINDS)} that is {with_article(cls.__name__)}")
+        raise stored.refuse("kind", f"one of {', '.join(CLASSIFIERS)} that is {with_article(cls.__name__)}")
     cls = made
     parameters = stored.part("parameters").only(*stored_parameters(cls))
     classifier = cls(**{**parameters, "class_weight": read_weights(parameters["class_weight"])})

@@ -10,9 +10,9 @@ from evolabel.cli.source import split_names
 from evolabel.errors import ParameterError
 from evolabel.evaluate import Learner
 from evolabel.learners import LEARNERS, make_learner
-from evolabel.paper import PaperClassifier
 
 _SLOW = ("forest", "tuned", "paper-tuned")
+_OF_PROFILES = {"default": "evolabel", "paper": "paper"}  # learner by the profile of a search
 
 Factory = Callable[[int], Learner]
 """Makes a learner for a seed."""
@@ -54,13 +54,13 @@ def _weighted_by_order(make: Factory, label_names: Sequence[str], seed: int) -> 
 def _with_parameters(first: str, params: GivenParameters) -> dict[str, Factory]:
     """Return the learner `first` with `params`, by its name; ParameterError if it does not have them."""
     if params.profile is not None:
-        first = "paper" if params.profile == "paper" else "evolabel"
+        first = _OF_PROFILES.get(params.profile, "evolabel")
     plain = make_learner(first)
     if not isinstance(plain, EvolvingFuzzyClassifier):
         raise ParameterError(f"--params and --set are for a fuzzy classifier, not {first}; use --learner evolabel")
     for name in params.values:
         if name not in plain.get_params():
-            other = "evolabel" if isinstance(plain, PaperClassifier) else "paper"
+            other = next(each for each in _OF_PROFILES.values() if name in make_learner(each).get_params())
             raise ParameterError(f"{name} is no parameter of --learner {first}; use --learner {other}, or leave it out")
     _made(first, params, 0).inner.options()
     title = "evolabel" if params.profile is not None else first

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from cyclopts import Parameter
@@ -33,7 +33,25 @@ _DRIFT = "drift"
 _DRIFT_SAMPLES, _DRIFT_EVERY = 5000, 1000
 _INITIAL_SHARE = 0.2
 _MIN_ROWS = 10  # fewer are not enough to scale a feature
-_FIRST_THIRD = 1 / 3
+
+
+class _Order(NamedTuple):
+    """In which order a `Protocol` has the rows, and which of them are the initial batch."""
+
+    by_seed: bool = False
+    """Whether rows are shuffled."""
+    as_split: bool = False
+    """Whether the initial batch is the official training part, where there is one."""
+    share: float = _INITIAL_SHARE
+    """Share of the initial batch else."""
+    nominal: Nominal = "codes"  # the published numbers of birds are by codes
+
+
+_ORDERS = {
+    "benchmark": _Order(by_seed=True),
+    "order": _Order(nominal="one-hot"),
+    "paper": _Order(as_split=True, share=1 / 3),
+}
 
 
 @dataclass(frozen=True)
@@ -97,21 +115,22 @@ def open_source(
         raise ParameterError(f"{data} has columns of its own; leave out {given}")
     if kind == _DRIFT:
         return _synthetic(drift or "abrupt", protocol, initial, _DRIFT_SAMPLES if samples is None else samples, drop)
-    protocol = protocol or ("benchmark" if known else "order")
-    nominal: Nominal = "one-hot" if protocol == "order" else "codes"  # the published numbers of birds are by codes
-    dataset = load_dataset(data, nominal=nominal).without(drop) if known else _from_file(data, labels, drop, columns)
+    order = _ORDERS[protocol or ("benchmark" if known else "order")]
+    dataset = (
+        load_dataset(data, nominal=order.nominal).without(drop) if known else _from_file(data, labels, drop, columns)
+    )
     if skip_empty and not known:
         dataset = _usable(dataset)
-    official = dataset.split if protocol == "paper" else None
-    if samples is not None and protocol != "benchmark":
+    official = dataset.split if order.as_split else None
+    if samples is not None and not order.by_seed:
         dataset = dataset.take(samples)
 
     def stream(seed: int) -> Dataset:
-        rows = dataset.shuffled(seed) if protocol == "benchmark" else dataset
+        rows = dataset.shuffled(seed) if order.by_seed else dataset
         return rows.take(samples) if samples is not None else rows
 
-    share = "split" if official else (_FIRST_THIRD if protocol == "paper" else _INITIAL_SHARE)
-    return DataSource(dataset.name, stream, _initial(initial, share), by_seed=protocol == "benchmark")
+    share = "split" if official else order.share
+    return DataSource(dataset.name, stream, _initial(initial, share), by_seed=order.by_seed)
 
 
 def _usable(dataset: Dataset) -> Dataset:

@@ -18,37 +18,19 @@ written out.
 
 import re
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evolabel import __version__
-from evolabel.errors import DataError, ModelFileError
+from evolabel.errors import ModelFileError
 from evolabel.typing import Arrays, FloatArray
 
 SCHEMA = 5
 
 _VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
 _CHECKOUTS = "0.1.0"  # what every checkout before 0.2.0 called itself
-_KNOTS = 16  # the parameter `n_knots` of schema 2, a constant since
-PAPER_PARAMETERS: dict[str, object] = {
-    "merging": "room",
-    "consistency": "output",
-    "alpha": 0.0,
-    "beta": 0.0,
-    "coupling": "signed_laplacian",
-    "prox_steps": 1,
-    "rls": True,
-    "lipschitz": "safe",
-    "parent": "global",
-    "covariance": "diag",
-    "space": "input",
-    "label_weight": 1.0,
-    "novelty": "deviation",
-}
-"""Parameters that every classifier had in schema 2, with their defaults there."""
-_PAPER_ARRAYS = re.compile(r"(rules|change\.\d+)\.(F|ybar|Q|mass|top|compared)")
-"""Arrays that every model had in schema 2, and only those of the paper's formulas have since."""
 _USUAL_MEAN, _USUAL_VARIANCE = 2, 3  # rows of `members.readings` in schema 1
 
 
@@ -113,29 +95,8 @@ def _to_second(arrays: Arrays, manifest: dict[str, Any]) -> None:
 
 
 def _to_third(arrays: Arrays, manifest: dict[str, Any]) -> None:
-    """Make a classifier with other than the default formulas a `PaperClassifier`; DataError if there is none like it.
-
-    A trained model keeps its knots, whatever the parameter `n_knots` was.
-    """
-    is_learner = manifest.get("kind") == "ActiveLearner"
-    classifier = manifest["classifier"] if is_learner else manifest
-    if not is_learner and manifest.get("kind") != "EvolvingFuzzyClassifier":
-        return
-    values = classifier["parameters"], classifier["model"]["options"]
-    literal = [f"{n}={v[n]!r}" for v in values for n, d in PAPER_PARAMETERS.items() if n in v and v[n] != d]
-    added = [f"{n}=True" for v in values for n in ("follow_drift", "threshold_rules") if v.get(n)]
-    if literal and added:
-        raise DataError(f"it has {literal[0]} with {added[0]}, and PaperClassifier has no {added[0].split('=')[0]}")
-    for each in values:
-        if each.pop("prior_variance", 1.0) != 1.0:
-            raise DataError("it has another prior_variance than 1.0, which is a constant now")
-        if each.pop("n_knots", _KNOTS) != _KNOTS and "warm_up" in classifier["model"]:
-            raise DataError(f"it is not trained yet and has another n_knots than {_KNOTS}, which is a constant now")
-        for name in ("follow_drift", "threshold_rules") if literal else PAPER_PARAMETERS:
-            each.pop(name, None)
-    classifier["kind"] = "PaperClassifier" if literal else "EvolvingFuzzyClassifier"
-    for name in [] if literal else [name for name in arrays if _PAPER_ARRAYS.fullmatch(name)]:
-        del arrays[name]
+    """Give each classifier the kind that has its parameters; that of `PaperClassifier` is with its package."""
+    resolve_name("evolabel.paper.old_files:to_third")(arrays, manifest)
 
 
 def _to_fourth(arrays: Arrays, _: dict[str, Any]) -> None:
