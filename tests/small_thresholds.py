@@ -5,7 +5,7 @@ from naive.threshold_tree import Node
 from naive.threshold_trials import LabelRows
 
 from evolabel.stages.threshold_rules import arrays as st
-from evolabel.stages.threshold_rules.arrays import allocate_thresholds, with_workspace
+from evolabel.stages.threshold_rules.arrays import allocate_trees, with_workspace
 
 
 def random_tree(rng, p, splits, *, rows=40):
@@ -78,7 +78,7 @@ def random_rows(rng, n, p, *, gaps=0.1, values=0, noise=0.2):
 
 def state_of(p, K=1, *, exclusive=False):
     """Empty threshold rules as kernels take them, with scratch arrays."""
-    return with_workspace(allocate_thresholds(p, K), exclusive)
+    return with_workspace(allocate_trees(p, K), exclusive)
 
 
 def fill_ring(state, rows, k=0):

@@ -3,7 +3,7 @@
 import numpy as np
 from pump_stream import FEATURES
 
-from evolabel.stages.threshold_rules.arrays import FREE, IS_OPEN, LEAF, SUM_1, SUM_Y, TREE_WEIGHT, allocate_thresholds
+from evolabel.stages.threshold_rules.arrays import FREE, IS_OPEN, LEAF, SUM_1, SUM_Y, TREE_WEIGHT, allocate_trees
 from evolabel.stages.threshold_rules.read_trees import TreeReader
 
 PUMP = [*FEATURES[:3], "machine=M-01", "machine=M-02", "machine=M-03", "machine=M-04"]
@@ -14,7 +14,7 @@ def trees(*splits, missing=(), n=40):
 
     Nodes are listed depth first, the left child first. The ring has n rows of zeros, NaN in the features `missing`.
     """
-    t = allocate_thresholds(len(PUMP), 1)
+    t = allocate_trees(len(PUMP), 1)
     t.feature[:] = FREE
     t.gate[0, [IS_OPEN, TREE_WEIGHT]] = 1.0
     t.rows[:n] = np.arange(n)

@@ -28,7 +28,7 @@ from evolabel.stages.rules.arrays import RULE_ARRAYS
 from evolabel.stages.rules.weights import MOMENTS
 from evolabel.stages.scaling.arrays import SCALER_ARRAYS
 from evolabel.stages.sensors.arrays import SENSOR_ARRAYS
-from evolabel.stages.threshold_rules.arrays import THRESHOLD_ARRAYS
+from evolabel.stages.threshold_rules.arrays import TREE_ARRAYS
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS
 
 _HEAD = """Arrays of a model file
@@ -53,7 +53,7 @@ PARTS: dict[str, tuple[str, tuple[Schema[object], ...]]] = {
     "scaler": ("Scaling", (SCALER_ARRAYS,)),
     "rules": ("Rules; from ``F`` on of a PaperClassifier alone", (RULE_ARRAYS, PAPER_ARRAYS)),
     "members": ("Fast and linear member, alarms", (MEMBER_ARRAYS,)),
-    "thresholds": ("Threshold rules", (THRESHOLD_ARRAYS,)),
+    "thresholds": ("Threshold rules", (TREE_ARRAYS,)),
     "answered_forest": ("Forest of answered rows, of an active learner", (FOREST_ARRAYS,)),
     "first_tree": ("First tree, while it answers", (FIRST_TREE_ARRAYS,)),
     "last_answers": ("Last answers", (LAST_ANSWER_ARRAYS,)),

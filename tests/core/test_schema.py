@@ -15,11 +15,11 @@ from evolabel.stages.calibration.arrays import CALIBRATION_ARRAYS
 from evolabel.stages.drift.arrays import MEMBER_ARRAYS
 from evolabel.stages.rules.arrays import RULE_ARRAYS
 from evolabel.stages.sensors.arrays import SENSOR_ARRAYS
-from evolabel.stages.threshold_rules.arrays import THRESHOLD_ARRAYS
+from evolabel.stages.threshold_rules.arrays import TREE_ARRAYS
 from evolabel.stages.written_rules.arrays import WRITTEN_ARRAYS
 from evolabel.typing import FloatArray, IntArray
 
-SCHEMAS = (RULE_ARRAYS, SENSOR_ARRAYS, MEMBER_ARRAYS, THRESHOLD_ARRAYS, WRITTEN_ARRAYS, CALIBRATION_ARRAYS)
+SCHEMAS = (RULE_ARRAYS, SENSOR_ARRAYS, MEMBER_ARRAYS, TREE_ARRAYS, WRITTEN_ARRAYS, CALIBRATION_ARRAYS)
 START = np.array([[1.0], [2.0]])
 
 

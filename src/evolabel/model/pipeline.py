@@ -78,7 +78,7 @@ from evolabel.stages.rules.weights import (
 )
 from evolabel.stages.scaling.loops import Knots, scale_rows
 from evolabel.stages.sensors.loops import correct_rows
-from evolabel.stages.threshold_rules.arrays import Thresholds
+from evolabel.stages.threshold_rules.arrays import Trees
 from evolabel.stages.threshold_rules.loops.answer import refine_rows
 from evolabel.stages.threshold_rules.stage import ThresholdRules
 from evolabel.stages.written_rules.stage import WrittenRules
@@ -144,7 +144,7 @@ def _has_written(model: Model) -> bool:
 def answer_few(
     state: State,
     members: Members | None,
-    thresholds: Thresholds | None,
+    trees: Trees | None,
     knots: Knots,
     W: FloatArray,
     moments: tuple[FloatArray, FloatArray, IntArray],
@@ -174,8 +174,8 @@ def answer_few(
     answer_rows(state, Z, W, (M, pending_M, n_pending), (f, psi, D), (q, s, t), V)
     if members is not None:
         mix_rows(members, rows, fast, formed, f)
-    if thresholds is not None:
-        refine_rows(thresholds, rows, f)
+    if trees is not None:
+        refine_rows(trees, rows, f)
 
 
 @kernel

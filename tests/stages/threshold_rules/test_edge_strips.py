@@ -7,7 +7,7 @@ from small_thresholds import random_tree, write_tree
 from written_trees import PUMP, read, texts, trees
 
 from evolabel import EvolvingFuzzyClassifier
-from evolabel.stages.threshold_rules.arrays import LEAF, SUM_1, SUM_Y, allocate_thresholds
+from evolabel.stages.threshold_rules.arrays import LEAF, SUM_1, SUM_Y, allocate_trees
 from evolabel.stages.threshold_rules.leaves import join_strips, leaf_of_rows, read_leaves
 from evolabel.stages.threshold_rules.read_trees import read_threshold_rules
 from evolabel.stages.threshold_rules.words import NOTHING_ELSE
@@ -78,7 +78,7 @@ def holds(rule, x):
 @pytest.mark.parametrize("seed", range(20))
 def test_boxes_cover_the_space_once_and_have_all_samples(seed):
     rng = np.random.default_rng(seed)
-    t = allocate_thresholds(3, 1)
+    t = allocate_trees(3, 1)
     write_tree(random_tree(rng, 3, 12), t)
     t.edge[0, :, 1] *= 3.0
     t.X[:300] = rng.normal(size=(300, 3))
@@ -98,7 +98,7 @@ def test_boxes_cover_the_space_once_and_have_all_samples(seed):
 
 def test_rows_are_in_the_leaf_whose_box_holds_them():
     rng = np.random.default_rng(3)
-    t = allocate_thresholds(3, 1)
+    t = allocate_trees(3, 1)
     write_tree(random_tree(rng, 3, 12), t)
     X = rng.normal(size=(200, 3))
     X[rng.random(X.shape) < 0.2] = np.nan

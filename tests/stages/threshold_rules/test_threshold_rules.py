@@ -18,7 +18,7 @@ from evolabel.stages.threshold_rules.arrays import (
     SUBTREE_GAIN,
     SUM_Y,
     TREE_WEIGHT,
-    allocate_thresholds,
+    allocate_trees,
 )
 from evolabel.stages.threshold_rules.leaves import read_leaves, tree_relevance
 from evolabel.stages.threshold_rules.read_trees import TreeReader, read_threshold_rules, tree_reader
@@ -91,7 +91,7 @@ def test_a_category_may_name_several_values():
     assert found[0].words() == "machine is M-04"
     assert found[-1].words() == "machine is neither M-01 nor M-02 nor M-03 nor M-04"
     binary = np.array([name.startswith("machine") for name in [*PUMP, "machine=M-05"]])
-    wide = allocate_thresholds(len(PUMP) + 1, 1)
+    wide = allocate_trees(len(PUMP) + 1, 1)
     wide.feature[:], wide.child[:] = FREE, 0
     for a, j in ((0, 3), (1, 5), (3, 7)):
         wide.feature[0, a], wide.child[0, a] = j, a + 1 if a == 0 else a + 2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.stages.sensors.stage import MovedSensor
-from evolabel.stages.threshold_rules.arrays import LEARNED, MAIN_ROWS, allocate_thresholds
+from evolabel.stages.threshold_rules.arrays import LEARNED, MAIN_ROWS, allocate_trees
 from evolabel.stages.threshold_rules.stage import correct_ring
 
 AT = 2000
@@ -76,7 +76,7 @@ def test_earlier_events_do_not_name_a_later_correction():
 
 
 def ring_of(values, first_row):
-    t = allocate_thresholds(2, 1)
+    t = allocate_trees(2, 1)
     places = np.arange(first_row, first_row + len(values)) % MAIN_ROWS
     t.X[places, 1], t.rows[places] = values, np.arange(first_row, first_row + len(values))
     return t, places

@@ -3,7 +3,7 @@
 Behind the members each label k has one tree. A row x with the output f of the members reaches a leaf of it; the leaf
 answers g, and a gate decides how far g replaces f. K labels, p features, `NODES` places for nodes per tree, R =
 `MAIN_ROWS` + `RARE_ROWS` rows in the ring.
-`ThresholdArrays` explains what is stored; loops write the others before they read them:
+`TreeArrays` explains what is stored; loops write the others before they read them:
 
 | array    | shape         | meaning                                                                      |
 |----------|---------------|------------------------------------------------------------------------------|
@@ -92,7 +92,7 @@ def _first_clock(sizes: Sizes) -> IntArray:
     return clock
 
 
-class ThresholdArrays(NamedTuple):
+class TreeArrays(NamedTuple):
     """State of the threshold rules."""
 
     feature: Annotated[IntArray, array("label", NODES, start=_ROOT_ALONE, low=FREE)]
@@ -151,9 +151,9 @@ class ThresholdArrays(NamedTuple):
     """Number of the row, -1: the place is empty."""
 
 
-THRESHOLD_ARRAYS = Schema(ThresholdArrays)
-OF_TREES = tuple(name for name, place in THRESHOLD_ARRAYS.along("label").items() if place == 0)
-OF_RING = tuple(name for name in THRESHOLD_ARRAYS.along("place") if name in THRESHOLD_ARRAYS.stored)
+TREE_ARRAYS = Schema(TreeArrays)
+OF_TREES = tuple(name for name, place in TREE_ARRAYS.along("label").items() if place == 0)
+OF_RING = tuple(name for name in TREE_ARRAYS.along("place") if name in TREE_ARRAYS.stored)
 
 
 class Scratch(NamedTuple):
@@ -182,7 +182,7 @@ class Scratch(NamedTuple):
     out: FloatArray
 
 
-class Thresholds(NamedTuple):
+class Trees(NamedTuple):
     """The state of the threshold rules, scratch arrays, and numbers that follow from the labels.
 
     `exclusive`: the labels are classes, of which one is true. `first`: the first label with a tree; 1 for two classes,
@@ -190,7 +190,7 @@ class Thresholds(NamedTuple):
     features that only rise or only fall are split on.
     """
 
-    arrays: ThresholdArrays
+    arrays: TreeArrays
     work: Scratch
     exclusive: bool
     first: int
@@ -198,13 +198,13 @@ class Thresholds(NamedTuple):
     counters: bool
 
 
-def allocate_thresholds(n_features: int, n_labels: int) -> ThresholdArrays:
+def allocate_trees(n_features: int, n_labels: int) -> TreeArrays:
     """Return the state of threshold rules that have learned nothing, for `n_features` and `n_labels`."""
-    return THRESHOLD_ARRAYS.allocate(stream_sizes(n_features, n_labels, place=MAIN_ROWS + RARE_ROWS))
+    return TREE_ARRAYS.allocate(stream_sizes(n_features, n_labels, place=MAIN_ROWS + RARE_ROWS))
 
 
-def with_workspace(arrays: ThresholdArrays, exclusive: bool, *, counters: bool = False) -> Thresholds:
-    """Return `arrays` with scratch arrays, as loops take them; `exclusive` and `counters` as in `Thresholds`."""
+def with_workspace(arrays: TreeArrays, exclusive: bool, *, counters: bool = False) -> Trees:
+    """Return `arrays` with scratch arrays, as loops take them; `exclusive` and `counters` as in `Trees`."""
     R, p = arrays.X.shape
     K = len(arrays.feature)
     numbers, whole = np.zeros(R), np.zeros(R, np.int64)
@@ -231,7 +231,7 @@ def with_workspace(arrays: ThresholdArrays, exclusive: bool, *, counters: bool =
         shares=np.zeros(NODES),
         out=np.zeros(K),
     )
-    return Thresholds(arrays, work, exclusive, int(exclusive and K == 2), doubt_errors(K, exclusive), counters)
+    return Trees(arrays, work, exclusive, int(exclusive and K == 2), doubt_errors(K, exclusive), counters)
 
 
 def doubt_errors(n_labels: int, exclusive: bool) -> float:
@@ -241,24 +241,24 @@ def doubt_errors(n_labels: int, exclusive: bool) -> float:
 
 def _declare() -> None:
     """Declare the tuples of this module to `engine.packed_state`, with the smallest arrays as an example."""
-    example: Any = with_workspace(allocate_thresholds(1, 1), exclusive=False)
-    declare(ThresholdArrays, example.arrays)
+    example: Any = with_workspace(allocate_trees(1, 1), exclusive=False)
+    declare(TreeArrays, example.arrays)
     declare(Scratch, example.work)
-    declare(Thresholds, example)
+    declare(Trees, example)
 
 
 _declare()
 
 
-def with_labels(old: ThresholdArrays, places: IntArray, n_labels: int) -> ThresholdArrays:
+def with_labels(old: TreeArrays, places: IntArray, n_labels: int) -> TreeArrays:
     """Return `old` for `n_labels` labels; its own ones stand in these `places`, the others have learned nothing."""
     source = places_of(places, n_labels)
-    new = THRESHOLD_ARRAYS.rearranged(old, {"label": source})
+    new = TREE_ARRAYS.rearranged(old, {"label": source})
     new.complete[source < 0] = old.clock[LEARNED]  # rows before are not annotated with them and hold no negatives
     return new
 
 
-def with_features(old: ThresholdArrays, kept: IntArray, n_features: int) -> ThresholdArrays:
+def with_features(old: TreeArrays, kept: IntArray, n_features: int) -> TreeArrays:
     """Return `old` for `n_features` features; the first are its columns `kept`, the others are new.
 
     A tree that asks about a feature that is gone starts anew. New features are missing in the rows of the ring.
@@ -270,7 +270,7 @@ def with_features(old: ThresholdArrays, kept: IntArray, n_features: int) -> Thre
     feature = np.where(asked, place[np.where(asked, old.feature, 0)], old.feature)
     is_reset = (asked & (feature < 0)).any(axis=1)
     source = np.where(is_reset, -1, np.arange(len(old.feature)))
-    trees = THRESHOLD_ARRAYS.rearranged(old, {"label": source, **of_features(kept, n_before, n_features)})
+    trees = TREE_ARRAYS.rearranged(old, {"label": source, **of_features(kept, n_before, n_features)})
     trees.feature[~is_reset] = feature[~is_reset]
     trees.known[is_new] = old.clock[LEARNED]
     trees.X[:, is_new] = np.nan

@@ -22,7 +22,7 @@ from evolabel.stages.threshold_rules.arrays import (
     SUBTREE_GAIN,
     SUM_1,
     SUM_Y,
-    ThresholdArrays,
+    TreeArrays,
 )
 from evolabel.typing import BoolArray, FloatArray, IntArray
 
@@ -92,7 +92,7 @@ def cut_side(side: Side, node: int, edge: FloatArray, *, left: bool) -> Side:
     return side._replace(missing=missing)
 
 
-def read_leaves(t: ThresholdArrays, k: int, edge: FloatArray | None = None) -> list[Box]:
+def read_leaves(t: TreeArrays, k: int, edge: FloatArray | None = None) -> list[Box]:
     """Return the leaves of tree `k` of `t` as boxes, from left to right; `edge` replaces its edges (nodes, 3)."""
     boxes, waiting = [], [(0, Box(0))]
     edge = t.edge[k] if edge is None else edge
@@ -110,7 +110,7 @@ def read_leaves(t: ThresholdArrays, k: int, edge: FloatArray | None = None) -> l
     return boxes
 
 
-def leaf_of_rows(t: ThresholdArrays, k: int, edge: FloatArray, X: FloatArray) -> IntArray:
+def leaf_of_rows(t: TreeArrays, k: int, edge: FloatArray, X: FloatArray) -> IntArray:
     """Return the leaf of tree `k` of `t`, with its edges `edge` (nodes, 3), that each row of `X` is in, by its node."""
     at = np.zeros(len(X), np.int64)
     while len(inner := np.flatnonzero(t.feature[k, at] >= 0)):
@@ -121,19 +121,19 @@ def leaf_of_rows(t: ThresholdArrays, k: int, edge: FloatArray, X: FloatArray) ->
     return at
 
 
-def seen_missing(t: ThresholdArrays) -> BoolArray:
+def seen_missing(t: TreeArrays) -> BoolArray:
     """Return which features of `t` were missing in a row of the ring since they exist, (p,)."""
     used = (t.rows >= 0)[:, None] & (t.rows[:, None] >= t.known)
     return np.asarray((np.isnan(t.X) & used).any(axis=0))
 
 
-def ring_rows(t: ThresholdArrays, k: int) -> BoolArray:
+def ring_rows(t: TreeArrays, k: int) -> BoolArray:
     """Return which places of the ring of recent rows hold a row of label `k` since its last drift, (R,)."""
     used = (t.rows >= t.since[k]) & (t.rows >= 0) & (t.weights[:, k] > 0.0)
     return np.asarray(used & (np.arange(len(t.rows)) < MAIN_ROWS))
 
 
-def tree_relevance(t: ThresholdArrays, k: int) -> FloatArray:
+def tree_relevance(t: TreeArrays, k: int) -> FloatArray:
     """Return the relevance of each feature for label `k`, (p,): the squared error per row that its tree saves by it.
 
     It is the sum, over the topmost nodes that ask about the feature, of the mean gain of the subtree over the node as
@@ -159,7 +159,7 @@ _STRIP = 1.0  # half-widths of an edge: a narrower range between two edges is no
 _MOSTLY = 0.5  # share of missing values from which on a range between two edges is none, either
 
 
-def join_strips(t: ThresholdArrays, k: int, gaps: BoolArray) -> list[Box]:
+def join_strips(t: TreeArrays, k: int, gaps: BoolArray) -> list[Box]:
     """Return the leaves of tree `k` of `t` as boxes, with the two edges of every strip at one place.
 
     Missing values stay in their leaf; `gaps`, (p,): which features have some. The samples of a leaf follow its rows
@@ -173,7 +173,7 @@ def join_strips(t: ThresholdArrays, k: int, gaps: BoolArray) -> list[Box]:
     return [box.with_samples(*samples[box.leaf]) for box in boxes]
 
 
-def joined_edges(t: ThresholdArrays, k: int, gaps: BoolArray) -> FloatArray:
+def joined_edges(t: TreeArrays, k: int, gaps: BoolArray) -> FloatArray:
     """Return the edges of tree `k` of `t`, (nodes, 3), with the two edges of every strip in its middle.
 
     An edge that belongs to several strips takes all edges of these with it. `gaps` (p,): features with missing values.
@@ -187,7 +187,7 @@ def joined_edges(t: ThresholdArrays, k: int, gaps: BoolArray) -> FloatArray:
     return np.asarray(edge)
 
 
-def _first_strip(t: ThresholdArrays, k: int, edge: FloatArray, gaps: BoolArray) -> Side | None:
+def _first_strip(t: TreeArrays, k: int, edge: FloatArray, gaps: BoolArray) -> Side | None:
     """Return the first range of a leaf of tree `k` with these edges that is a strip."""
     unsure = []
     for box in read_leaves(t, k, edge):
@@ -209,7 +209,7 @@ def _first_strip(t: ThresholdArrays, k: int, edge: FloatArray, gaps: BoolArray) 
     return None
 
 
-def _moved_samples(t: ThresholdArrays, k: int, edge: FloatArray) -> FloatArray:
+def _moved_samples(t: TreeArrays, k: int, edge: FloatArray) -> FloatArray:
     """Return samples and positives of each leaf of tree `k` with its edges moved to `edge`, (nodes, 2).
 
     Positives and negatives of a leaf are divided as those of its rows in the ring are; those of a leaf without such

@@ -35,7 +35,7 @@ from evolabel.stages.threshold_rules.arrays import (
     MISSING_LEFT,
     SUM_1,
     SUM_Y,
-    ThresholdArrays,
+    TreeArrays,
 )
 from evolabel.stages.threshold_rules.loops.learn import EVERY
 from evolabel.typing import FloatArray, IntArray
@@ -43,7 +43,7 @@ from evolabel.typing import FloatArray, IntArray
 _are_found: Any = interpreted(are_found)
 
 
-def log_turn(t: ThresholdArrays, before: IntArray, log: EventLog, rows: Rows, first: int) -> None:
+def log_turn(t: TreeArrays, before: IntArray, log: EventLog, rows: Rows, first: int) -> None:
     """Number the rules of the trees in `t` after a turn, and log in `log` what has changed.
 
     `before` are the numbers from before the turn, `rows` those that were learned, `first` is the first label with a
@@ -59,21 +59,21 @@ def log_turn(t: ThresholdArrays, before: IntArray, log: EventLog, rows: Rows, fi
     _log_drifts(t, log, rows, first)
 
 
-def log_gone(t: ThresholdArrays, before: IntArray, log: EventLog) -> None:
+def log_gone(t: TreeArrays, before: IntArray, log: EventLog) -> None:
     """Log in `log` the numbers in `before` that no leaf of `t` has any more."""
     for label in np.flatnonzero((before != t.number).any(axis=1)).tolist():
         for number in sorted(set(before[label].tolist()) - set(t.number[label].tolist()) - {-1}):
             log.log("rule gone", number, None, label=label)
 
 
-def _number_leaves(t: ThresholdArrays, label: int, log: EventLog) -> None:
+def _number_leaves(t: TreeArrays, label: int, log: EventLog) -> None:
     """Give a number to each leaf of the tree of `label` that has none."""
     for node in np.flatnonzero((t.feature[label] == LEAF) & (t.number[label] < 0)).tolist():
         t.number[label, node] = number = log.new_number()
         log.log("rule found", number, None, rule_note(t, label, node), label=label)
 
 
-def _log_moves(t: ThresholdArrays, label: int, log: EventLog) -> None:
+def _log_moves(t: TreeArrays, label: int, log: EventLog) -> None:
     """Log the edges of `label` that have moved by more than their uncertainty since they were logged."""
     for node in np.flatnonzero(t.feature[label] >= 0).tolist():
         edge, width, logged = t.edge[label, node, EDGE], t.edge[label, node, HALF_WIDTH], t.logged[label, node]
@@ -92,7 +92,7 @@ def _log_moves(t: ThresholdArrays, label: int, log: EventLog) -> None:
             log.log("edge moved", int(t.number[label, leaf]), None, rule_note(t, label, leaf), label=label, **about)
 
 
-def _largest_below(t: ThresholdArrays, label: int, node: int) -> int:
+def _largest_below(t: TreeArrays, label: int, node: int) -> int:
     """Return the leaf of most samples below `node` of the tree of `label`."""
     nodes, best = [node], -1
     while nodes:
@@ -104,7 +104,7 @@ def _largest_below(t: ThresholdArrays, label: int, node: int) -> int:
     return best
 
 
-def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> None:
+def _log_drifts(t: TreeArrays, log: EventLog, rows: Rows, first: int) -> None:
     """Log in `log` the labels whose tree in `t` has raised its alarm after `rows` while it was used, or is calm again.
 
     Labels before the `first` one with a tree share it: two classes have one.
@@ -139,7 +139,7 @@ def _log_drifts(t: ThresholdArrays, log: EventLog, rows: Rows, first: int) -> No
     rows.drifts_ended = t.episode >= 0
 
 
-def _is_back(t: ThresholdArrays, tree: int) -> bool:
+def _is_back(t: TreeArrays, tree: int) -> bool:
     """Return whether the error of a `tree` in `t` is no multiple of the calm one, and its positives are found.
 
     The alarm has fallen back when it was, up to `EVERY` rows ago.
@@ -149,7 +149,7 @@ def _is_back(t: ThresholdArrays, tree: int) -> bool:
     return bool(alarm[SHORT_MEAN] <= alarm[CALM_MEAN] + near and _are_found(t.positives[tree]))
 
 
-def _risen_errors(t: ThresholdArrays, tree: int) -> dict[str, Any]:
+def _risen_errors(t: TreeArrays, tree: int) -> dict[str, Any]:
     """Return the errors that have raised the alarm of a `tree` in `t`, as an event holds them."""
     alarm, of_positives = t.alarms[tree], t.positives[tree]
     if of_positives[IS_LOST] == 0.0 or of_positives[LOST_AT] != alarm[RAISED_AT]:
@@ -163,7 +163,7 @@ def _errors(alarm: FloatArray) -> dict[str, Any]:
     return {"before": float(alarm[CALM_MEAN]), "after": float(alarm[SHORT_MEAN])}
 
 
-def rule_note(t: ThresholdArrays, k: int, leaf: int) -> str:
+def rule_note(t: TreeArrays, k: int, leaf: int) -> str:
     """Return the rule of a `leaf` of tree `k` of `t` in JSON: its path from the root, its samples and positives.
 
     `event_words` reads these numbers as words.

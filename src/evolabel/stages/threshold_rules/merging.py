@@ -19,8 +19,8 @@ from evolabel.stages.threshold_rules.arrays import (
     OF_TREES,
     RARE,
     RARE_ROWS,
-    ThresholdArrays,
-    allocate_thresholds,
+    TreeArrays,
+    allocate_trees,
     places_in_use,
 )
 from evolabel.stages.threshold_rules.loops import answer, learn
@@ -32,9 +32,7 @@ FEWEST_LOSSES = 100.0  # after which the error of a tree is known
 _goes_left, _add_to_sums = interpreted(answer.goes_left), interpreted(learn.add_to_sums)
 
 
-def merged_trees(
-    mine: ThresholdArrays, theirs: ThresholdArrays, first_tree: int, *, exclusive: bool, same: bool
-) -> ThresholdArrays:
+def merged_trees(mine: TreeArrays, theirs: TreeArrays, first_tree: int, *, exclusive: bool, same: bool) -> TreeArrays:
     """Return the trees and rings of both sides, which have the same labels.
 
     `exclusive`: labels are classes, which share one gate, and two of them one tree, that of `first_tree`. All trees are
@@ -51,7 +49,7 @@ def merged_trees(
     return merged
 
 
-def _is_better(theirs: ThresholdArrays, mine: ThresholdArrays, label: int) -> bool:
+def _is_better(theirs: TreeArrays, mine: TreeArrays, label: int) -> bool:
     """Return whether the tree of `label` in `theirs` is to be preferred to that in `mine`.
 
     A tree is preferred to none, one in use to one that is not, then one whose error is known, then the smaller error.
@@ -67,9 +65,7 @@ def _is_better(theirs: ThresholdArrays, mine: ThresholdArrays, label: int) -> bo
     return bool(theirs.alarms[label, LONG_MEAN] < mine.alarms[label, LONG_MEAN])
 
 
-def _take_tree(
-    merged: ThresholdArrays, sides: tuple[ThresholdArrays, ThresholdArrays], label: int, chosen: int
-) -> None:
+def _take_tree(merged: TreeArrays, sides: tuple[TreeArrays, TreeArrays], label: int, chosen: int) -> None:
     """Copy the tree of `label` from the `chosen` one of both `sides`, and add the rows of the other to its sums."""
     tree, other = sides[chosen], sides[1 - chosen]
     for name in OF_TREES:
@@ -91,7 +87,7 @@ def _take_tree(
         _add_row(merged, label, other, int(place))
 
 
-def _add_row(t: ThresholdArrays, label: int, other: ThresholdArrays, place: int) -> None:
+def _add_row(t: TreeArrays, label: int, other: TreeArrays, place: int) -> None:
     """Add the row in a `place` of the ring of `other` to the sums of the tree of `label` in `t`."""
     row = float(other.F[place, label]), float(other.Y[place, label]), float(other.weights[place, label])
     node = 0
@@ -102,15 +98,15 @@ def _add_row(t: ThresholdArrays, label: int, other: ThresholdArrays, place: int)
         _add_to_sums(t.sums[label, node], *row)
 
 
-def _renumbered(row: int, side: ThresholdArrays, sides: tuple[ThresholdArrays, ThresholdArrays]) -> int:
+def _renumbered(row: int, side: TreeArrays, sides: tuple[TreeArrays, TreeArrays]) -> int:
     """Return the number of a `row` of `side` in the joined stream of both `sides`; the first row stays the first."""
     age = int(side.clock[LEARNED]) - row
     return sum(max(0, int(each.clock[LEARNED]) - age) for each in sides) if row > 0 else 0
 
 
-def _joined_rings(sides: tuple[ThresholdArrays, ThresholdArrays]) -> ThresholdArrays:
+def _joined_rings(sides: tuple[TreeArrays, TreeArrays]) -> TreeArrays:
     """Return empty trees with the rows of both `sides`: the youngest in the main ring, rare rows in the other."""
-    merged = allocate_thresholds(sides[0].X.shape[1], len(sides[0].feature))
+    merged = allocate_trees(sides[0].X.shape[1], len(sides[0].feature))
     total = sum(int(side.clock[LEARNED]) for side in sides)
     main = _oldest_first(sides, rare=False)[-MAIN_ROWS:]
     first, numbers = total - len(main), {}
@@ -130,7 +126,7 @@ def _joined_rings(sides: tuple[ThresholdArrays, ThresholdArrays]) -> ThresholdAr
     return merged._replace(known=known, bins=sides[0].bins.copy(), clock=clock)
 
 
-def _oldest_first(sides: tuple[ThresholdArrays, ThresholdArrays], *, rare: bool) -> list[tuple[int, int, int]]:
+def _oldest_first(sides: tuple[TreeArrays, TreeArrays], *, rare: bool) -> list[tuple[int, int, int]]:
     """Return age (as a negative number), side and place of all rows in the main or the `rare` rings, oldest first."""
     rows: list[tuple[int, int, int]] = []
     for which, side in enumerate(sides):
@@ -140,7 +136,7 @@ def _oldest_first(sides: tuple[ThresholdArrays, ThresholdArrays], *, rare: bool)
     return sorted(rows)
 
 
-def _copy_row(merged: ThresholdArrays, place: int, side: ThresholdArrays, source: int, number: int) -> None:
+def _copy_row(merged: TreeArrays, place: int, side: TreeArrays, source: int, number: int) -> None:
     """Copy the row in the place `source` of the ring of `side` to a `place` of that of `merged`, with this `number`."""
     for name in OF_RING:
         getattr(merged, name)[place] = getattr(side, name)[source]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evolabel.stages.threshold_rules.arrays import EDGE, HALF_WIDTH, MISSING_LEFT, TREE_WEIGHT, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import EDGE, HALF_WIDTH, MISSING_LEFT, TREE_WEIGHT, TreeArrays
 from evolabel.stages.threshold_rules.read_trees import TreeReader
 from evolabel.stages.threshold_rules.words import FULL_WEIGHT, ThresholdRule, weight_text
 from evolabel.typing import FloatArray
@@ -125,7 +125,7 @@ def _step(trees: TreeReader, k: int, a: int, below: int, x: FloatArray) -> PathS
     return PathStep(trees.features[j], trees.as_read(j, float(x[j])) if known else None, limit, side)
 
 
-def _leaf_shares(t: ThresholdArrays, k: int, x: FloatArray) -> dict[int, float]:
+def _leaf_shares(t: TreeArrays, k: int, x: FloatArray) -> dict[int, float]:
     """Return the membership of the row `x` in the leaves of tree `k` that it reaches."""
     leaves, waiting = {}, [(0, 1.0)]
     while waiting:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolabel.engine.compile import interpreted
 from evolabel.stages.rules.stream_terms import RulesModel
-from evolabel.stages.threshold_rules.arrays import IS_OPEN, TREE_WEIGHT, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import IS_OPEN, TREE_WEIGHT, TreeArrays
 from evolabel.stages.threshold_rules.leaves import (
     EVERYWHERE,
     Box,
@@ -48,7 +48,7 @@ class TreeReader:
 
     Attributes
     ----------
-    arrays : ThresholdArrays
+    arrays : TreeArrays
     first : int
         First label with a tree of its own; 1 for two classes, which share the tree of the second.
     features, labels : list of str
@@ -58,7 +58,7 @@ class TreeReader:
         Sensors that have moved, by the names of their features.
     """
 
-    arrays: ThresholdArrays
+    arrays: TreeArrays
     first: int
     features: list[str]
     labels: list[str]

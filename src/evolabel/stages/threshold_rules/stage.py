@@ -46,11 +46,11 @@ from evolabel.stages.threshold_rules.arrays import (
     SUM_1,
     SUM_FF,
     SUM_Y,
-    THRESHOLD_ARRAYS,
+    TREE_ARRAYS,
     TREE_WEIGHT,
-    ThresholdArrays,
-    Thresholds,
-    allocate_thresholds,
+    TreeArrays,
+    Trees,
+    allocate_trees,
     places_in_use,
     with_features,
     with_labels,
@@ -85,18 +85,18 @@ class ThresholdRules(Answering):
 
     Attributes
     ----------
-    arrays : ThresholdArrays
+    arrays : TreeArrays
         Trees, gates, alarms and the ring of recent rows.
     """
 
     name = "threshold_rules"
-    schema = THRESHOLD_ARRAYS
+    schema = TREE_ARRAYS
 
     def __init__(self, n_features: int, n_labels: int, *, exclusive: bool = False, counters: bool = False) -> None:
-        self.arrays = allocate_thresholds(n_features, n_labels)
+        self.arrays = allocate_trees(n_features, n_labels)
         self.exclusive = exclusive
         self.counters = counters
-        self._kept: tuple[ThresholdArrays, Thresholds, Any] | None = None
+        self._kept: tuple[TreeArrays, Trees, Any] | None = None
         self._row = _NO_ROW
 
     @property
@@ -130,7 +130,7 @@ class ThresholdRules(Answering):
         p = range(t.X.shape[1])
         return np.array([not self.counters and np.isinf(t.bins[j, 0]) and _only_rises(j, t) for j in p], bool)
 
-    def _packed(self) -> tuple[ThresholdArrays, Thresholds, Any]:
+    def _packed(self) -> tuple[TreeArrays, Trees, Any]:
         """Return the arrays, the state with scratch arrays, and that packed; made again when arrays were replaced."""
         kept = self._kept
         if kept is None or kept[0] is not self.arrays:
@@ -250,7 +250,7 @@ class ThresholdRules(Answering):
         t = self.arrays
         used = places_in_use(t.clock)
         arrays: Arrays = {
-            name: getattr(t, name)[used] if name in OF_RING else getattr(t, name) for name in THRESHOLD_ARRAYS.stored
+            name: getattr(t, name)[used] if name in OF_RING else getattr(t, name) for name in TREE_ARRAYS.stored
         }
         return {**arrays, "Y": arrays["Y"].astype(np.bool_)}
 
@@ -262,7 +262,7 @@ class ThresholdRules(Answering):
         t = self.arrays
         _check_stored(arrays, t.X.shape[1], len(t.feature))
         used = places_in_use(arrays["clock"])
-        for name in THRESHOLD_ARRAYS.stored:
+        for name in TREE_ARRAYS.stored:
             array = getattr(t, name)
             array[used if name in OF_RING else ...] = arrays[name]
         self.derive_codes()
@@ -273,10 +273,10 @@ class ThresholdRules(Answering):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `state`; read-only arrays, as of a memory map, are copied because loops write into them."""
         self.__dict__.update(state)
-        self.arrays = THRESHOLD_ARRAYS.writeable(self.arrays)
+        self.arrays = TREE_ARRAYS.writeable(self.arrays)
 
 
-def correct_ring(t: ThresholdArrays, moved: MovedSensor) -> IntArray:
+def correct_ring(t: TreeArrays, moved: MovedSensor) -> IntArray:
     """Correct the readings of the sensor `moved` in the ring of `t`; return the labels whose trees ask about it.
 
     An empty array is returned where no row is to be corrected. The caller derives the codes of the values anew.
@@ -288,7 +288,7 @@ def correct_ring(t: ThresholdArrays, moved: MovedSensor) -> IntArray:
     return np.flatnonzero(asking)
 
 
-def _wrong_rows(t: ThresholdArrays, moved: MovedSensor) -> tuple[int, int]:
+def _wrong_rows(t: TreeArrays, moved: MovedSensor) -> tuple[int, int]:
     """Return the first and last row in the main ring of `t` whose reading of the sensor `moved` is not corrected yet.
 
     Rows are numbers, as in `t.rows`; the last is smaller than the first if there is none. No value counts for more than
@@ -321,7 +321,7 @@ def _corrected(x: FloatArray, moved: MovedSensor) -> FloatArray:
 
 def _expected(p: int, K: int, used: int) -> dict[str, Expected]:
     """Return what the arrays of threshold rules must be: `p` features, `K` labels, `used` rows in the ring."""
-    table = THRESHOLD_ARRAYS.expected(stream_sizes(p, K, place=used))
+    table = TREE_ARRAYS.expected(stream_sizes(p, K, place=used))
     return {**table, "feature": table["feature"]._replace(high=p - 1), "Y": flags(used, K)}
 
 

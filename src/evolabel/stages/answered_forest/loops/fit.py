@@ -36,7 +36,7 @@ from evolabel.stages.answered_forest.arrays import (
     ForestState,
     PlaceArray,
 )
-from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, RARE, RARE_ROWS, CodeArray, ThresholdArrays
+from evolabel.stages.threshold_rules.arrays import MAIN, MAIN_ROWS, RARE, RARE_ROWS, CodeArray, TreeArrays
 from evolabel.stages.threshold_rules.loops.ring import fill_bins, sort_by_bins
 from evolabel.stages.threshold_rules.loops.trial import next_random
 from evolabel.typing import FloatArray, IntArray
@@ -60,7 +60,7 @@ def features_tried(p: int) -> int:
 
 
 @inner
-def collect_rows(k: int, t: ThresholdArrays, state: ForestState) -> tuple[int, int]:
+def collect_rows(k: int, t: TreeArrays, state: ForestState) -> tuple[int, int]:
     """Fill `place` with the rows in the ring of `t` that were answered for label k, the oldest first.
 
     Return how many there are, and how many of them are in the ring of rare rows alone.
@@ -86,7 +86,7 @@ def collect_rows(k: int, t: ThresholdArrays, state: ForestState) -> tuple[int, i
 
 
 @inner
-def code_rows(n: int, t: ThresholdArrays, state: ForestState) -> None:
+def code_rows(n: int, t: TreeArrays, state: ForestState) -> None:
     """Fill `edges` with those between the values of the n rows in `place`, `codes` with their bins and the ages."""
     work = state.work
     for i in range(n):
@@ -111,7 +111,7 @@ def code_rows(n: int, t: ThresholdArrays, state: ForestState) -> None:
 
 
 @inner
-def fill_units(k: int, n: int, t: ThresholdArrays, state: ForestState) -> None:
+def fill_units(k: int, n: int, t: TreeArrays, state: ForestState) -> None:
     """Fill `units` with the weights of the n rows in `place` for label k, the largest of which has `UNITS_AT_MOST`."""
     work, largest = state.work, 0.0
     for i in range(n):
@@ -317,7 +317,7 @@ def vote(k: int, tree: int, x: FloatArray, arrays: ForestArrays) -> float:
 
 
 @inner
-def share_of_positives(k: int, n: int, t: ThresholdArrays, state: ForestState) -> float:
+def share_of_positives(k: int, n: int, t: TreeArrays, state: ForestState) -> float:
     """Return the share of positives of label k among the n rows in `place`; NaN where a class has too few."""
     positives = 0.0
     for i in range(n):
@@ -326,7 +326,7 @@ def share_of_positives(k: int, n: int, t: ThresholdArrays, state: ForestState) -
 
 
 @inner
-def fit_forest(k: int, n: int, alone: int, t: ThresholdArrays, state: ForestState) -> None:
+def fit_forest(k: int, n: int, alone: int, t: TreeArrays, state: ForestState) -> None:
     """Fit the trees of label k to the n rows in `place`, and their calibration to all but the first `alone`."""
     work = state.work
     work.votes[:n] = 0.0
@@ -347,7 +347,7 @@ def odds_of_votes(share: float) -> float:
 
 
 @inner
-def calibrate(k: int, n: int, alone: int, t: ThresholdArrays, state: ForestState) -> None:
+def calibrate(k: int, n: int, alone: int, t: TreeArrays, state: ForestState) -> None:
     """Fit the calibration of label k to the votes about n rows, but for the first `alone`, by Newton's method."""
     work, odds = state.work, state.work.values[0]
     for i in range(alone, n):

@@ -37,7 +37,7 @@ from evolabel.stages.answered_forest.loops.fit import (
     share_of_positives,
     vote,
 )
-from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, Thresholds
+from evolabel.stages.threshold_rules.arrays import MAIN_ROWS, Trees
 from evolabel.stages.threshold_rules.loops.ring import RARE_SHARE
 from evolabel.typing import FloatArray, IntArray
 
@@ -187,12 +187,12 @@ def learn_by_forest(
 
 
 @kernel
-def share_leaves(state: ForestState, k: int, x: FloatArray, thresholds: Thresholds, shares: FloatArray) -> None:
+def share_leaves(state: ForestState, k: int, x: FloatArray, trees: Trees, shares: FloatArray) -> None:
     """Fill `shares` with the share of the trees of label k in which a row of the ring ends in the leaf of the row x.
 
     Rows that are not annotated with the label, and those of the ring of rare rows, have 0.
     """
-    t = thresholds.arrays
+    t = trees.arrays
     shares[:] = 0.0
     for tree in range(TREES):
         leaf = forest_leaf(k, tree, x, state.arrays)
@@ -214,8 +214,8 @@ def answers_until_fit(state: ForestState) -> int:
 
 
 @kernel
-def fit_due(state: ForestState, thresholds: Thresholds) -> None:
-    """Fit the trees of the labels of `state` that have enough new answers to the rows in the ring of `thresholds`."""
+def fit_due(state: ForestState, trees: Trees) -> None:
+    """Fit the trees of the labels of `state` that have enough new answers to the rows in the ring of `trees`."""
     for k in range(state.arrays.clock.shape[0]):
         clock = state.arrays.clock[k]
         if clock[N_ANSWERED] < clock[NEXT_FIT]:
@@ -227,21 +227,21 @@ def fit_due(state: ForestState, thresholds: Thresholds) -> None:
             clock[NEXT_FIT], clock[HAS_TREES] = NO_FIT, 0
             state.arrays.feature[k] = IS_LEAF
             continue
-        n, alone = collect_rows(k, thresholds.arrays, state)
-        share = share_of_positives(k, n, thresholds.arrays, state)
+        n, alone = collect_rows(k, trees.arrays, state)
+        share = share_of_positives(k, n, trees.arrays, state)
         if clock[HAS_TREES] == 0 and share >= RARE_SHARE:
             clock[NEXT_FIT] = NO_FIT
         elif share > 0.0:
-            fit_forest(k, n, alone, thresholds.arrays, state)
+            fit_forest(k, n, alone, trees.arrays, state)
             if clock[HAS_TREES] == 0:
                 clock[HAS_TREES] = 1
-                count_votes(k, n, alone, thresholds, state)
+                count_votes(k, n, alone, trees, state)
 
 
 @inner
-def count_votes(k: int, n: int, alone: int, thresholds: Thresholds, state: ForestState) -> None:
+def count_votes(k: int, n: int, alone: int, trees: Trees, state: ForestState) -> None:
     """Count the n rows of label k that its first trees were fitted to in the gate, but for the first `alone` ones."""
-    t, work, arrays = thresholds.arrays, state.work, state.arrays
+    t, work, arrays = trees.arrays, state.work, state.arrays
     gate = arrays.gate[k]
     for i in range(alone, n):
         if work.votes[i, 1] > 0.0:

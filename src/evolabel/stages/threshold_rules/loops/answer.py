@@ -28,8 +28,8 @@ from evolabel.stages.threshold_rules.arrays import (
     SUM_FY,
     SUM_Y,
     TREE_WEIGHT,
-    ThresholdArrays,
-    Thresholds,
+    TreeArrays,
+    Trees,
 )
 from evolabel.typing import FloatArray
 
@@ -48,7 +48,7 @@ def cut_output(f: float) -> float:
 
 
 @inner
-def mean_label(k: int, a: int, t: ThresholdArrays) -> float:
+def mean_label(k: int, a: int, t: TreeArrays) -> float:
     """Return the mean label of node a of tree k of `t`, shrunk by one row to the mean of its parent."""
     s, up = t.sums[k, a], t.parent[k, a]
     prior = 0.5
@@ -58,7 +58,7 @@ def mean_label(k: int, a: int, t: ThresholdArrays) -> float:
 
 
 @inner
-def slope(k: int, a: int, t: ThresholdArrays) -> float:
+def slope(k: int, a: int, t: TreeArrays) -> float:
     """Return the slope b of the label on f among the rows of node a of tree k of `t`, cut to [0, 1]."""
     s = t.sums[k, a]
     n = s[SUM_1]
@@ -70,7 +70,7 @@ def slope(k: int, a: int, t: ThresholdArrays) -> float:
 
 
 @inner
-def leaf_answer(k: int, a: int, f: float, t: ThresholdArrays) -> float:
+def leaf_answer(k: int, a: int, f: float, t: TreeArrays) -> float:
     """Return the answer of leaf a of tree k of `t` for a row whose output was f."""
     b = slope(k, a, t)
     shift = b * (f - t.sums[k, a, SUM_F] / t.sums[k, a, SUM_1]) if b > 0.0 else 0.0
@@ -92,7 +92,7 @@ def share_of_left(x: float, edge: FloatArray) -> float:
 
 
 @inner
-def leaf_of(k: int, a: int, x: FloatArray, t: ThresholdArrays) -> int:
+def leaf_of(k: int, a: int, x: FloatArray, t: TreeArrays) -> int:
     """Return the leaf below node a of tree k of `t` that the row x reaches."""
     while t.feature[k, a] >= 0:
         a = t.child[k, a] + (0 if goes_left(x[t.feature[k, a]], t.edge[k, a]) else 1)
@@ -100,9 +100,9 @@ def leaf_of(k: int, a: int, x: FloatArray, t: ThresholdArrays) -> int:
 
 
 @inner
-def tree_answer(k: int, x: FloatArray, f: float, thresholds: Thresholds) -> float:
-    """Return the answer of tree k of `thresholds` to the row x, whose output was f; near an edge both sides answer."""
-    t, nodes, shares = thresholds.arrays, thresholds.work.nodes[0], thresholds.work.shares
+def tree_answer(k: int, x: FloatArray, f: float, trees: Trees) -> float:
+    """Return the answer of tree k of `trees` to the row x, whose output was f; near an edge both sides answer."""
+    t, nodes, shares = trees.arrays, trees.work.nodes[0], trees.work.shares
     nodes[0], shares[0] = 0, 1.0
     waiting, g = 1, 0.0
     while waiting > 0:
@@ -120,32 +120,32 @@ def tree_answer(k: int, x: FloatArray, f: float, thresholds: Thresholds) -> floa
 
 
 @inner
-def is_grown(k: int, t: ThresholdArrays) -> bool:
+def is_grown(k: int, t: TreeArrays) -> bool:
     """Return whether the tree of label k of `t` has more than one leaf."""
     return bool(t.feature[k, 0] >= 0)
 
 
 @inner
-def replace_output(k: int, f: float, g: float, out: FloatArray, thresholds: Thresholds) -> None:
+def replace_output(k: int, f: float, g: float, out: FloatArray, trees: Trees) -> None:
     """Replace the output of label k in `out`, f after the cut, by the answer g, as far as the gate lets it.
 
-    The gate is that of `thresholds`.
+    The gate is that of `trees`.
     """
-    refined = f + thresholds.arrays.gate[k, TREE_WEIGHT] * (g - f)
-    if thresholds.first == 1:  # two classes: the other one answers the rest
+    refined = f + trees.arrays.gate[k, TREE_WEIGHT] * (g - f)
+    if trees.first == 1:  # two classes: the other one answers the rest
         out[0] += out[k] - refined
     out[k] = refined
 
 
 @kernel
-def refine_rows(thresholds: Thresholds, X: FloatArray, out: FloatArray) -> None:
+def refine_rows(trees: Trees, X: FloatArray, out: FloatArray) -> None:
     """Replace the outputs `out` of the members for the rows X as far as the gates are open; nothing else changes.
 
     X has the features with sensors corrected.
     """
-    t = thresholds.arrays
-    for k in range(thresholds.first, out.shape[1]):
+    t = trees.arrays
+    for k in range(trees.first, out.shape[1]):
         if t.gate[k, IS_OPEN] > 0.0 and is_grown(k, t):
             for i in range(X.shape[0]):
                 f = cut_output(out[i, k])
-                replace_output(k, f, tree_answer(k, X[i], f, thresholds), out[i], thresholds)
+                replace_output(k, f, tree_answer(k, X[i], f, trees), out[i], trees)

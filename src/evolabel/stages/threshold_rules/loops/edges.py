@@ -16,8 +16,8 @@ from evolabel.stages.threshold_rules.arrays import (
     MISSING_LEFT,
     SUBTREE_GAIN,
     TO_WAIT,
-    ThresholdArrays,
-    Thresholds,
+    TreeArrays,
+    Trees,
 )
 from evolabel.stages.threshold_rules.loops.answer import goes_left, leaf_of, mean_label
 from evolabel.stages.threshold_rules.loops.learn import add_to_sums
@@ -28,7 +28,7 @@ FIRST_WAIT = 20.0  # rows of a new leaf before its first trial
 
 
 @inner
-def list_below(k: int, a: int, t: ThresholdArrays, nodes: IntArray) -> int:
+def list_below(k: int, a: int, t: TreeArrays, nodes: IntArray) -> int:
     """Fill `nodes` with node a of tree k of `t` and all nodes below it, parents first; return how many there are."""
     nodes[0] = a
     n, i = 1, 0
@@ -42,7 +42,7 @@ def list_below(k: int, a: int, t: ThresholdArrays, nodes: IntArray) -> int:
 
 
 @inner
-def make_leaf(k: int, a: int, t: ThresholdArrays, nodes: IntArray) -> None:
+def make_leaf(k: int, a: int, t: TreeArrays, nodes: IntArray) -> None:
     """Take back all splits at and below node a of tree k of `t`; `nodes` is scratch."""
     for i in range(list_below(k, a, t, nodes)):
         t.feature[k, nodes[i]] = FREE
@@ -51,7 +51,7 @@ def make_leaf(k: int, a: int, t: ThresholdArrays, nodes: IntArray) -> None:
 
 
 @inner
-def split(k: int, a: int, j: int, edge: float, missing_left: float, t: ThresholdArrays) -> bool:
+def split(k: int, a: int, j: int, edge: float, missing_left: float, t: TreeArrays) -> bool:
     """Split leaf a of tree k at this `edge` of feature j; return False if the tree has no place for two more nodes."""
     for left in range(1, t.feature.shape[1] - 1, 2):
         if t.feature[k, left] == FREE:
@@ -73,9 +73,9 @@ def split(k: int, a: int, j: int, edge: float, missing_left: float, t: Threshold
 
 
 @inner
-def choose_reaching(k: int, a: int, b: int, n: int, thresholds: Thresholds) -> int:
+def choose_reaching(k: int, a: int, b: int, n: int, trees: Trees) -> int:
     """Fill `part` with those of the n places in `chosen`, rows of node a of tree k, that reach b; return how many."""
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     m = 0
     for r in range(n):
         x = t.X[work.chosen[r]]
@@ -91,9 +91,9 @@ def choose_reaching(k: int, a: int, b: int, n: int, thresholds: Thresholds) -> i
 
 
 @inner
-def refill(k: int, a: int, n: int, places: IntArray, thresholds: Thresholds) -> None:
-    """Form the sums of all nodes below node a of tree k of `thresholds` from the n rows in `places`, which reach it."""
-    t, work = thresholds.arrays, thresholds.work
+def refill(k: int, a: int, n: int, places: IntArray, trees: Trees) -> None:
+    """Form the sums of all nodes below node a of tree k of `trees` from the n rows in `places`, which reach it."""
+    t, work = trees.arrays, trees.work
     nodes = work.nodes[1]
     for i in range(1, list_below(k, a, t, nodes)):
         t.sums[k, nodes[i]] = 0.0
@@ -114,15 +114,15 @@ LEAST_VALUES = 10  # known values among the rows of a node whose edge may move
 
 
 @inner
-def clipped_mean(k: int, a: int, clip: float, t: ThresholdArrays) -> float:
+def clipped_mean(k: int, a: int, clip: float, t: TreeArrays) -> float:
     """Return the mean label of leaf a of tree k of `t`, cut to [clip, 1 - clip]."""
     return min(1.0 - clip, max(clip, mean_label(k, a, t)))
 
 
 @inner
-def fill_logs(k: int, a: int, clip: float, thresholds: Thresholds) -> None:
-    """Fill `logs` of the leaves below node a of tree k of `thresholds`; their means are cut to [clip, 1 - clip]."""
-    t, work = thresholds.arrays, thresholds.work
+def fill_logs(k: int, a: int, clip: float, trees: Trees) -> None:
+    """Fill `logs` of the leaves below node a of tree k of `trees`; their means are cut to [clip, 1 - clip]."""
+    t, work = trees.arrays, trees.work
     nodes = work.nodes[1]
     for i in range(list_below(k, a, t, nodes)):
         b = nodes[i]
@@ -132,16 +132,16 @@ def fill_logs(k: int, a: int, clip: float, thresholds: Thresholds) -> None:
 
 
 @inner
-def fill_losses(k: int, a: int, n: int, thresholds: Thresholds) -> tuple[int, float, float]:
+def fill_losses(k: int, a: int, n: int, trees: Trees) -> tuple[int, float, float]:
     """Fill `values` and `losses` for the n rows in `part`, those of node a of tree k, and order[1] with their bins.
 
     Return how many values are known, the loss of the rows now on the left, and that of rows whose value is missing.
     Losses are those of the left child minus those of the right one.
     """
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     j, left = t.feature[k, a], t.child[k, a]
     m, now, missing = 0, 0.0, 0.0
-    fill_logs(k, a, EDGE_CLIP, thresholds)
+    fill_logs(k, a, EDGE_CLIP, trees)
     for r in range(n):
         place = work.part[r]
         y, on_left, on_right = t.Y[place, k], leaf_of(k, left, t.X[place], t), leaf_of(k, left + 1, t.X[place], t)
@@ -158,12 +158,12 @@ def fill_losses(k: int, a: int, n: int, thresholds: Thresholds) -> tuple[int, fl
 
 
 @inner
-def place_edge(edge: FloatArray, m: int, now: float, thresholds: Thresholds) -> float:
+def place_edge(edge: FloatArray, m: int, now: float, trees: Trees) -> float:
     """Move `edge` to the least loss of the m known values, now `now`; return by how much the loss has fallen.
 
     Of edges with the same loss it is the first. Where the loss is nearly the least, an edge stays where it is.
     """
-    work = thresholds.work
+    work = trees.work
     x, sums = work.values, work.g
     sort_by_bins(m, x, work.order, work.counts)
     order, c, best, at = work.order[0], 0.0, np.inf, -1
@@ -191,47 +191,47 @@ def place_edge(edge: FloatArray, m: int, now: float, thresholds: Thresholds) -> 
 
 
 @inner
-def move_edge(k: int, a: int, n: int, thresholds: Thresholds) -> float:
+def move_edge(k: int, a: int, n: int, trees: Trees) -> float:
     """Move the edge of node a of tree k by the n rows in `part`; return by how much their loss has fallen."""
-    t = thresholds.arrays
+    t = trees.arrays
     edge = t.edge[k, a]
     if np.isinf(edge[EDGE]):  # it separates known from missing values
         return 0.0
-    m, now, missing = fill_losses(k, a, n, thresholds)
+    m, now, missing = fill_losses(k, a, n, trees)
     if m < LEAST_VALUES:
         return 0.0
     side, turned = (1.0 if missing < 0.0 else 0.0), 0.0
     if abs(missing) > SAME_LOSS and side != edge[MISSING_LEFT]:
         edge[MISSING_LEFT], turned = side, abs(missing)
-    return place_edge(edge, m, now, thresholds) + turned
+    return place_edge(edge, m, now, trees) + turned
 
 
 @inner
-def move_edges_below(k: int, a: int, n: int, rounds: int, thresholds: Thresholds) -> None:
+def move_edges_below(k: int, a: int, n: int, rounds: int, trees: Trees) -> None:
     """Move the edges of node a of tree k and of all nodes below, top down, by the n rows in `chosen`, which reach it.
 
     Sums below an edge that moved are formed anew. The passes end after `rounds`, or when the loss hardly falls.
     """
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     nodes = work.nodes[0]
     for _ in range(rounds):
         moved = 0.0
         for i in range(list_below(k, a, t, nodes)):
             b = nodes[i]
             if t.feature[k, b] >= 0:
-                m = choose_reaching(k, a, b, n, thresholds)
-                fell = move_edge(k, b, m, thresholds)
+                m = choose_reaching(k, a, b, n, trees)
+                fell = move_edge(k, b, m, trees)
                 if fell > LEAST_MOVE:
                     moved += fell
-                    refill(k, b, m, work.part, thresholds)
+                    refill(k, b, m, work.part, trees)
         if moved < ONE_NAT:
             return
 
 
 @inner
-def trim(k: int, a: int, n: int, least: float, thresholds: Thresholds) -> None:
+def trim(k: int, a: int, n: int, least: float, trees: Trees) -> None:
     """Take back splits at and below node a of tree k that lower the loss of their own rows by less than `least`."""
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     nodes = work.nodes[0]
     for i in range(list_below(k, a, t, nodes) - 1, -1, -1):
         b = nodes[i]
@@ -239,8 +239,8 @@ def trim(k: int, a: int, n: int, least: float, thresholds: Thresholds) -> None:
             continue
         p, gain = clipped_mean(k, b, TRIM_CLIP, t), 0.0
         alone = np.log(1.0 - p), np.log(p)  # as a leaf
-        fill_logs(k, b, TRIM_CLIP, thresholds)
-        for r in range(choose_reaching(k, a, b, n, thresholds)):
+        fill_logs(k, b, TRIM_CLIP, trees)
+        for r in range(choose_reaching(k, a, b, n, trees)):
             place = work.part[r]
             y, leaf = t.Y[place, k], leaf_of(k, b, t.X[place], t)
             gain += work.scale[place] * t.weights[place, k] * (work.logs[leaf, y] - alone[y])

@@ -63,8 +63,8 @@ from evolabel.stages.threshold_rules.arrays import (
     TO_WAIT,
     TREE_WEIGHT,
     WON,
-    ThresholdArrays,
-    Thresholds,
+    TreeArrays,
+    Trees,
 )
 from evolabel.stages.threshold_rules.loops.answer import (
     cut_output,
@@ -153,19 +153,19 @@ def is_wrong(output: float, y: float) -> float:
 
 
 @inner
-def learn_gate(k: int, y: float, f: float, g: float, weight: float, pace: float, thresholds: Thresholds) -> float:
+def learn_gate(k: int, y: float, f: float, g: float, weight: float, pace: float, trees: Trees) -> float:
     """Update the gate of label k by its label y, the outputs f and g, and the weight; return the gain of the tree.
 
     `pace` is the time that passes with the answer.
 
     Whether a gate of classes is open is decided for all of them, by `learn_shared_gate`.
     """
-    m = thresholds.arrays.gate[k]
+    m = trees.arrays.gate[k]
     e, h = min(1.0, max(0.0, f)), mixed(m, f, g)
     gain = (y - e) ** 2 - (y - h) ** 2
-    if not thresholds.exclusive or thresholds.first == 1:
-        errors = thresholds.gate_error
-        sooner = sooner_error(mean_label(k, 0, thresholds.arrays), errors)
+    if not trees.exclusive or trees.first == 1:
+        errors = trees.gate_error
+        sooner = sooner_error(mean_label(k, 0, trees.arrays), errors)
         turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, pace, errors, sooner)
     learn_tree_weight(m, f, g, y, weight, pace)
     return float(gain)
@@ -173,14 +173,14 @@ def learn_gate(k: int, y: float, f: float, g: float, weight: float, pace: float,
 
 @inner
 def learn_shared_gate(
-    y: FloatArray, f: FloatArray, w: FloatArray, before: FloatArray, gain: float, thresholds: Thresholds
+    y: FloatArray, f: FloatArray, w: FloatArray, before: FloatArray, gain: float, trees: Trees
 ) -> None:
     """Update the gate that classes share by the `gain` of all trees together and by the class with the largest output.
 
     y are the labels with weights w, f the outputs of the members, `before` those with all gates open. With the row
     passes the longest time of the classes: the others change too seldom to show it.
     """
-    t = thresholds.arrays
+    t = trees.arrays
     best, refined, truth, weight, pace, grown = 0, 0, -1, 0.0, 0.0, False
     for k in range(y.shape[0]):
         grown = grown or is_grown(k, t)
@@ -192,7 +192,7 @@ def learn_shared_gate(
             truth = k if y[k] > 0.5 else truth
     if grown and weight > 0.0:
         won = (1.0 if best != truth else 0.0) - (1.0 if refined != truth else 0.0)
-        errors = thresholds.gate_error
+        errors = trees.gate_error
         turn_gate(t.gate[0], gain, won, weight, pace, errors, sooner_error(1.0, errors))
         for k in range(1, y.shape[0]):
             t.gate[k, IS_OPEN] = t.gate[0, IS_OPEN]
@@ -207,7 +207,7 @@ SAME_CHANGE = 50  # rows after an alarm within which a reversal is part of the s
 
 
 @inner
-def forget(k: int, first: int, t: ThresholdArrays) -> None:
+def forget(k: int, first: int, t: TreeArrays) -> None:
     """Let tree k of `t` learn its means anew; trials and edges use the rows from `first` on."""
     t.since[k] = max(t.since[k], first)
     for a in range(t.feature.shape[1]):
@@ -218,7 +218,7 @@ def forget(k: int, first: int, t: ThresholdArrays) -> None:
 
 
 @inner
-def reverse_tree(k: int, t: ThresholdArrays) -> None:
+def reverse_tree(k: int, t: TreeArrays) -> None:
     """Change the sums of tree k of `t` to those of 1 - y; trials and edges use the rows since this change.
 
     It began with the alarm, or, if that is long ago, begins now, and most of the sums are forgotten.
@@ -234,7 +234,7 @@ def reverse_tree(k: int, t: ThresholdArrays) -> None:
 
 
 @inner
-def learn_against(k: int, loss: float, weight: float, t: ThresholdArrays) -> None:
+def learn_against(k: int, loss: float, weight: float, t: TreeArrays) -> None:
     """Update the odds against tree k of `t` by the squared `loss` of an answer of this `weight`."""
     than_tree = next_odds(1.0, loss, t.alarms[k], weight, AFTER_BATCH)
     than_chance = 1.0 + weight * (2.0 * min(np.sqrt(loss), 1.0 - LEAST_ERROR) - 1.0)
@@ -242,7 +242,7 @@ def learn_against(k: int, loss: float, weight: float, t: ThresholdArrays) -> Non
 
 
 @inner
-def watch_tree(k: int, y: float, loss: float, weight: float, n_eff: float, margin: float, t: ThresholdArrays) -> None:
+def watch_tree(k: int, y: float, loss: float, weight: float, n_eff: float, margin: float, t: TreeArrays) -> None:
     """Learn the squared `loss` of tree k of `t` for an answer y of this `weight` by its alarms, of this `margin`.
 
     The answer counts for `n_eff` independent ones.
@@ -283,7 +283,7 @@ def add_to_sums(s: FloatArray, f: float, y: float, w: float) -> None:
 
 
 @inner
-def learn_path(k: int, x: FloatArray, f: float, y: float, w: float, t: ThresholdArrays) -> None:
+def learn_path(k: int, x: FloatArray, f: float, y: float, w: float, t: TreeArrays) -> None:
     """Update the nodes of tree k of `t` that the row x reaches by its output f and its label y of weight w."""
     answer = mean_label(k, leaf_of(k, 0, x, t), t)
     a = 0
@@ -306,14 +306,12 @@ def learn_path(k: int, x: FloatArray, f: float, y: float, w: float, t: Threshold
 
 
 @inner
-def learn_label(
-    k: int, x: FloatArray, y: float, f: float, g: float, w: float, margin: float, thresholds: Thresholds
-) -> float:
+def learn_label(k: int, x: FloatArray, y: float, f: float, g: float, w: float, margin: float, trees: Trees) -> float:
     """Learn the label y of weight w with the tree k, which has answered g; return its gain over the output f.
 
     `margin` is that of its alarm.
     """
-    t, gain = thresholds.arrays, 0.0
+    t, gain = trees.arrays, 0.0
     once = min(w, 1.0)  # in alarms and gates one row is one answer
     n_before = independent(t.persistence[k])
     count_answer(t.persistence[k], y)
@@ -322,29 +320,29 @@ def learn_label(
     recount(t.alarms[k], n_before, n_eff, t.persistence[k, N_ANSWERS])
     if is_grown(k, t):
         watch_tree(k, y, (y - g) ** 2, once, n_eff, margin, t)
-        gain = learn_gate(k, y, f, g, once, pace, thresholds)
+        gain = learn_gate(k, y, f, g, once, pace, trees)
     learn_path(k, x, f, y, min(w, HEAVIEST_ROW), t)
     return gain
 
 
 @inner
-def answer_row(x: FloatArray, f: FloatArray, out: FloatArray, thresholds: Thresholds) -> None:
-    """Fill `out` of the work space of `thresholds` with the answers of all trees to the row x, and refine `out`.
+def answer_row(x: FloatArray, f: FloatArray, out: FloatArray, trees: Trees) -> None:
+    """Fill `out` of the work space of `trees` with the answers of all trees to the row x, and refine `out`.
 
     f is `out` before, cut.
     """
-    t, g = thresholds.arrays, thresholds.work.out
+    t, g = trees.arrays, trees.work.out
     for k in range(f.shape[0]):
         g[k] = f[k]
-        if k >= thresholds.first and is_grown(k, t):
-            g[k] = tree_answer(k, x, f[k], thresholds)
+        if k >= trees.first and is_grown(k, t):
+            g[k] = tree_answer(k, x, f[k], trees)
             if t.gate[k, IS_OPEN] > 0.0:
-                replace_output(k, f[k], g[k], out, thresholds)
+                replace_output(k, f[k], g[k], out, trees)
 
 
 @kernel
 def learn_refined(
-    thresholds: Thresholds,
+    trees: Trees,
     X: FloatArray,
     Y: FloatArray,
     weights: FloatArray,
@@ -358,7 +356,7 @@ def learn_refined(
     `scratch` is (3, K). Return whether a turn of maintenance is due after these rows; callers pass no more rows than
     are missing until then.
     """
-    t, due = thresholds.arrays, False
+    t, due = trees.arrays, False
     margin = np.sqrt(2.0 * np.log(t.feature.shape[0] + 1.0))
     f, w, before = scratch[0], scratch[1], scratch[2]
     for i in range(X.shape[0]):
@@ -369,16 +367,16 @@ def learn_refined(
             sure = confidences[i, k] if confidences.shape[0] > 0 else 1.0
             w[k] = 0.0 if np.isnan(y[k]) else weight * sure
             labelled = labelled or w[k] > 0.0
-        answer_row(x, f, out[i], thresholds)
+        answer_row(x, f, out[i], trees)
         if not labelled:
             continue
-        g, total = thresholds.work.out, 0.0
-        for k in range(thresholds.first, Y.shape[1]):
+        g, total = trees.work.out, 0.0
+        for k in range(trees.first, Y.shape[1]):
             before[k] = mixed(t.gate[k], f[k], g[k]) if is_grown(k, t) else f[k]
             if w[k] > 0.0:
-                total += learn_label(k, x, y[k], f[k], g[k], w[k], margin, thresholds)
-        if thresholds.exclusive and thresholds.first == 0:
-            learn_shared_gate(y, f, w, before, total, thresholds)
+                total += learn_label(k, x, y[k], f[k], g[k], w[k], margin, trees)
+        if trees.exclusive and trees.first == 0:
+            learn_shared_gate(y, f, w, before, total, trees)
         for k in range(Y.shape[1]):
             w[k] = min(w[k], HEAVIEST_ROW)
         keep_row(x, y, f, w, t)

@@ -24,8 +24,8 @@ from evolabel.stages.threshold_rules.arrays import (
     SUM_1,
     SUM_Y,
     CodeArray,
-    ThresholdArrays,
-    Thresholds,
+    TreeArrays,
+    Trees,
 )
 from evolabel.stages.threshold_rules.loops.answer import goes_left
 from evolabel.typing import FloatArray, IntArray
@@ -88,7 +88,7 @@ def code_of(x: float, bins: FloatArray) -> int:
 
 
 @inner
-def write_row(place: int, x: FloatArray, y: FloatArray, f: FloatArray, w: FloatArray, t: ThresholdArrays) -> None:
+def write_row(place: int, x: FloatArray, y: FloatArray, f: FloatArray, w: FloatArray, t: TreeArrays) -> None:
     """Write the row x, its labels y with their weights w, and the outputs f, already cut, to a `place` in the ring."""
     for j in range(x.shape[0]):
         t.X[place, j] = x[j]
@@ -101,7 +101,7 @@ def write_row(place: int, x: FloatArray, y: FloatArray, f: FloatArray, w: FloatA
 
 
 @inner
-def keep_row(x: FloatArray, y: FloatArray, f: FloatArray, w: FloatArray, t: ThresholdArrays) -> None:
+def keep_row(x: FloatArray, y: FloatArray, f: FloatArray, w: FloatArray, t: TreeArrays) -> None:
     """Put the present row into the ring of `t`, and into that of rare rows if it has a positive of a rare label."""
     now, rare = t.clock[LEARNED], False
     for k in range(y.shape[0]):
@@ -118,13 +118,13 @@ def keep_row(x: FloatArray, y: FloatArray, f: FloatArray, w: FloatArray, t: Thre
 
 
 @inner
-def oldest_row(t: ThresholdArrays) -> int:
+def oldest_row(t: TreeArrays) -> int:
     """Return the number of the oldest row in the main ring."""
     return int(max(0, t.clock[MAIN] - MAIN_ROWS))
 
 
 @inner
-def negative_scale(k: int, old: int, first: int, t: ThresholdArrays) -> float:
+def negative_scale(k: int, old: int, first: int, t: TreeArrays) -> float:
     """Return the factor on the weights of the negatives of label k of `t`; 1 if the rare ring adds no positives.
 
     The main ring reaches back to the row `old`, what the rare ring holds of the label to the row `first`.
@@ -138,7 +138,7 @@ def negative_scale(k: int, old: int, first: int, t: ThresholdArrays) -> float:
 
 
 @inner
-def reaches(k: int, a: int, x: FloatArray, t: ThresholdArrays) -> bool:
+def reaches(k: int, a: int, x: FloatArray, t: TreeArrays) -> bool:
     """Return whether the row x reaches node a of tree k of `t`."""
     while t.parent[k, a] >= 0:
         up = t.parent[k, a]
@@ -149,9 +149,9 @@ def reaches(k: int, a: int, x: FloatArray, t: ThresholdArrays) -> bool:
 
 
 @inner
-def choose_rows(k: int, a: int, thresholds: Thresholds) -> int:
+def choose_rows(k: int, a: int, trees: Trees) -> int:
     """Fill `chosen` with the places of the rows of label k that reach node a, `scale` with factors; return how many."""
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     old = max(oldest_row(t), t.since[k])
     rare_end = MAIN_ROWS
     first = old
@@ -213,7 +213,7 @@ def fill_coarse(used: int, coarse: CodeArray) -> None:
 
 
 @inner
-def only_rises(j: int, t: ThresholdArrays) -> bool:
+def only_rises(j: int, t: TreeArrays) -> bool:
     """Return whether feature j only rises, or only falls, over the rows in the main ring of `t`, often enough."""
     rises, falls, last = 0, 0, np.nan
     for i in range(max(0, t.clock[MAIN] - MAIN_ROWS), t.clock[MAIN]):
@@ -228,19 +228,19 @@ def only_rises(j: int, t: ThresholdArrays) -> bool:
 
 
 @inner
-def is_left_out(j: int, thresholds: Thresholds) -> bool:
-    """Return whether feature j of `thresholds` is not split on, because it only rises or only falls."""
-    return not thresholds.counters and only_rises(j, thresholds.arrays)
+def is_left_out(j: int, trees: Trees) -> bool:
+    """Return whether feature j of `trees` is not split on, because it only rises or only falls."""
+    return not trees.counters and only_rises(j, trees.arrays)
 
 
 @inner
-def renew_bins(j: int, thresholds: Thresholds) -> None:
-    """Make the bins of feature j of `thresholds` from the rows in the ring, and code them anew.
+def renew_bins(j: int, trees: Trees) -> None:
+    """Make the bins of feature j of `trees` from the rows in the ring, and code them anew.
 
     A feature that is left out has one bin, so that no step in it can be tried.
     """
-    t, work = thresholds.arrays, thresholds.work
-    n, left_out = 0, is_left_out(j, thresholds)
+    t, work = trees.arrays, trees.work
+    n, left_out = 0, is_left_out(j, trees)
     for i in range(MAIN_ROWS):
         if not left_out and t.rows[i] >= 0 and not np.isnan(t.X[i, j]):
             work.losses[n], work.order[1, n] = t.X[i, j], t.codes[i, j]
@@ -255,7 +255,7 @@ def renew_bins(j: int, thresholds: Thresholds) -> None:
 
 
 @inner
-def has_varied(j: int, t: ThresholdArrays) -> bool:
+def has_varied(j: int, t: TreeArrays) -> bool:
     """Return whether the last `LATELY` rows in the main ring of `t` hold two values of feature j."""
     low, high = np.inf, -np.inf
     for i in range(max(0, t.clock[MAIN] - LATELY), t.clock[MAIN]):
@@ -266,33 +266,33 @@ def has_varied(j: int, t: ThresholdArrays) -> bool:
 
 
 @inner
-def renew_some_bins(thresholds: Thresholds) -> None:
+def renew_some_bins(trees: Trees) -> None:
     """Renew the bins of some features, if it is time: after 100, 200, 400 ... rows, then once in the main ring.
 
     A feature that has one bin gets more as soon as it varies: it may have appeared, or begun to move, long after that.
     """
-    t = thresholds.arrays
+    t = trees.arrays
     p, clock = t.X.shape[1], t.clock
     if clock[BIN_FEATURE] == p and clock[LEARNED] >= clock[NEXT_BINS]:
         clock[BIN_FEATURE] = 0
         clock[NEXT_BINS] = clock[LEARNED] + min(clock[LEARNED], MAIN_ROWS)
     left = max(4, VALUES_PER_TURN // min(max(1, clock[MAIN]), MAIN_ROWS))
     while left > 0 and clock[BIN_FEATURE] < p:
-        renew_bins(clock[BIN_FEATURE], thresholds)
+        renew_bins(clock[BIN_FEATURE], trees)
         clock[BIN_FEATURE] += 1
         left -= 1
     if clock[LEARNED] < FIRST_TRIAL:
         return
     for j in range(p):
-        if left > 0 and np.isinf(t.bins[j, 0]) and has_varied(j, t) and not is_left_out(j, thresholds):
-            renew_bins(j, thresholds)
+        if left > 0 and np.isinf(t.bins[j, 0]) and has_varied(j, t) and not is_left_out(j, trees):
+            renew_bins(j, trees)
             left -= 1
 
 
 @kernel
-def derive_codes(thresholds: Thresholds) -> None:
-    """Fill `coarse` and `codes` from the bins and the rows in the ring of `thresholds`."""
-    t = thresholds.arrays
+def derive_codes(trees: Trees) -> None:
+    """Fill `coarse` and `codes` from the bins and the rows in the ring of `trees`."""
+    t = trees.arrays
     for j in range(t.X.shape[1]):
         used = 1
         for b in range(N_BINS - 1):

@@ -22,8 +22,8 @@ from evolabel.stages.threshold_rules.arrays import (
     MOST_PAIRS,
     N_BINS,
     PAIRS_AT_ONCE,
-    ThresholdArrays,
-    Thresholds,
+    TreeArrays,
+    Trees,
 )
 from evolabel.stages.threshold_rules.loops.answer import mean_label
 from evolabel.stages.threshold_rules.loops.edges import move_edges_below, refill, split, trim
@@ -52,9 +52,9 @@ def score(g: float, h: float) -> float:
 
 
 @inner
-def fill_row_scores(k: int, a: int, n: int, thresholds: Thresholds) -> bool:
+def fill_row_scores(k: int, a: int, n: int, trees: Trees) -> bool:
     """Fill g and h of the n rows in `chosen`, those of leaf a of tree k; return whether a trial makes sense."""
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     q, positives = min(1.0 - CLIP, max(CLIP, mean_label(k, a, t))), 0.0
     for r in range(n):
         place = work.chosen[r]
@@ -71,9 +71,9 @@ def add_to_cell(scores: Numbers, cell: FloatArray) -> None:
 
 
 @inner
-def fill_histogram(n: int, thresholds: Thresholds) -> tuple[float, float]:
+def fill_histogram(n: int, trees: Trees) -> tuple[float, float]:
     """Fill `histogram` with g, h and 1 summed over the n rows in `chosen` by feature and code; return both sums."""
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     G, H, row = 0.0, 0.0, work.row_scores
     work.histogram[:] = 0.0
     for r in range(n):
@@ -87,13 +87,13 @@ def fill_histogram(n: int, thresholds: Thresholds) -> tuple[float, float]:
 
 
 @inner
-def best_step(n: int, G: float, H: float, thresholds: Thresholds) -> tuple[float, int, float, float, int]:
+def best_step(n: int, G: float, H: float, trees: Trees) -> tuple[float, int, float, float, int]:
     """Return gain, feature, edge and side of missing values of the best step of n rows, and the number of steps tried.
 
     Of steps with the same gain it is the first. G and H are the sums of all rows. `single` receives the best gain of
     each feature. An infinite edge separates known from missing values; a feature younger than the ring has none.
     """
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     whole, oldest = score(G, H), oldest_row(t)
     best, feature, edge, missing_left, tried = 0.0, -1, 0.0, 0.0, 0
     for j in range(t.X.shape[1]):
@@ -121,9 +121,9 @@ def best_step(n: int, G: float, H: float, thresholds: Thresholds) -> tuple[float
 
 
 @inner
-def fill_pair_rows(n: int, step: int, thresholds: Thresholds) -> int:
+def fill_pair_rows(n: int, step: int, trees: Trees) -> int:
     """Fill `pair_codes` and `pair_scores` with every `step`-th of the n rows in `chosen`; return how many rows."""
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     m = 0
     for r in range(0, n, step):
         codes = t.codes[work.chosen[r]]
@@ -135,13 +135,13 @@ def fill_pair_rows(n: int, step: int, thresholds: Thresholds) -> int:
 
 
 @inner
-def fill_cells(m: int, first: int, thresholds: Thresholds) -> None:
+def fill_cells(m: int, first: int, trees: Trees) -> None:
     """Fill `cells` with sums of g and h over the cells of `PAIRS_AT_ONCE` pairs, from `pairs[first]` on.
 
-    The m rows are in `pair_codes` and `pair_scores` of `thresholds`. Each row is added to all pairs before the next
+    The m rows are in `pair_codes` and `pair_scores` of `trees`. Each row is added to all pairs before the next
     one: sums of several pairs do not wait for each other.
     """
-    work = thresholds.work
+    work = trees.work
     cells, places = work.cells, work.places
     for s in range(PAIRS_AT_ONCE):
         of_u, of_v = work.pair_codes[work.pairs[first + s, 0]], work.pair_codes[work.pairs[first + s, 1]]
@@ -189,9 +189,9 @@ def next_random(seed: int) -> int:
 
 
 @inner
-def order_singles(thresholds: Thresholds) -> None:
+def order_singles(trees: Trees) -> None:
     """Fill order[0] with the features, that of the largest single gain first."""
-    work = thresholds.work
+    work = trees.work
     p = work.single.shape[0]
     n = min(p, work.values.shape[0])  # the places that `values` has
     for j in range(n):
@@ -200,14 +200,14 @@ def order_singles(thresholds: Thresholds) -> None:
 
 
 @inner
-def list_pairs(seed: int, thresholds: Thresholds) -> int:
+def list_pairs(seed: int, trees: Trees) -> int:
     """Fill `pairs` with the pairs of features to be tried; return how many.
 
     They are all pairs up to `MOST_PAIRS`, else those of the best single features, then random ones by `seed`.
     """
-    work = thresholds.work
+    work = trees.work
     p = work.single.shape[0]
-    order_singles(thresholds)
+    order_singles(trees)
     everything = p * (p - 1) // 2 <= MOST_PAIRS
     few = p if everything else min(p, BEST_SINGLES)
     a, b, listed = 0, 0, 0
@@ -230,18 +230,18 @@ def list_pairs(seed: int, thresholds: Thresholds) -> int:
 
 
 @inner
-def best_pair(n: int, seed: int, thresholds: Thresholds) -> tuple[float, int, int, int, int]:
+def best_pair(n: int, seed: int, trees: Trees) -> tuple[float, int, int, int, int]:
     """Return the gain of the best pair of features of n rows, the features, and their last coarse bins on the left.
 
     Of pairs with the same gain it is the first one that `list_pairs` lists with `seed`.
     """
-    work = thresholds.work
-    listed = list_pairs(seed, thresholds)
-    m = fill_pair_rows(n, max(1, n // PAIR_SAMPLE), thresholds)
+    work = trees.work
+    listed = list_pairs(seed, trees)
+    m = fill_pair_rows(n, max(1, n // PAIR_SAMPLE), trees)
     best, first, second, i, j = 0.0, -1, -1, 0, 0
     for q in range(listed):
         if q % PAIRS_AT_ONCE == 0:
-            fill_cells(m, q, thresholds)
+            fill_cells(m, q, trees)
         cells = work.cells[q % PAIRS_AT_ONCE]
         cumulate(cells)
         gain, c, d = best_cell(cells)
@@ -251,7 +251,7 @@ def best_pair(n: int, seed: int, thresholds: Thresholds) -> tuple[float, int, in
 
 
 @inner
-def last_edge(j: int, coarse: int, t: ThresholdArrays) -> float:
+def last_edge(j: int, coarse: int, t: TreeArrays) -> float:
     """Return the edge of feature j of `t` above its last bin in the coarse bins up to `coarse`."""
     edge = -np.inf
     for c in range(1, N_BINS):
@@ -261,9 +261,9 @@ def last_edge(j: int, coarse: int, t: ThresholdArrays) -> float:
 
 
 @inner
-def split_by_pair(k: int, a: int, u: int, v: int, c: int, d: int, thresholds: Thresholds) -> bool:
+def split_by_pair(k: int, a: int, u: int, v: int, c: int, d: int, trees: Trees) -> bool:
     """Split leaf a of tree k by features u and v above their coarse bins c and d; return whether it was split."""
-    t, single = thresholds.arrays, thresholds.work.single
+    t, single = trees.arrays, trees.work.single
     if single[v] > single[u]:
         u, v, c, d = v, u, d, c
     above, across = last_edge(u, c, t), last_edge(v, d, t)
@@ -283,26 +283,26 @@ def cost_of_trial(n: int, p: int) -> int:
 
 
 @inner
-def try_leaf(k: int, a: int, n: int, thresholds: Thresholds) -> bool:
+def try_leaf(k: int, a: int, n: int, trees: Trees) -> bool:
     """Split leaf a of tree k if its n rows in `chosen` show a step or a pair beyond doubt; return whether it was."""
-    t, work = thresholds.arrays, thresholds.work
+    t, work = trees.arrays, trees.work
     p = t.X.shape[1]
-    if not fill_row_scores(k, a, n, thresholds):
+    if not fill_row_scores(k, a, n, trees):
         return False
-    G, H = fill_histogram(n, thresholds)
-    gain, feature, edge, missing_left, tried = best_step(n, G, H, thresholds)
+    G, H = fill_histogram(n, trees)
+    gain, feature, edge, missing_left, tried = best_step(n, G, H, trees)
     over = gain - 2.0 * np.log(max(1.0, float(tried))) - DOUBT
     pair_gain, pair_over, u, v, c, d = 0.0, -1.0, -1, -1, 0, 0
     if n >= PAIR_ROWS and p > 1:
-        pair_gain, u, v, c, d = best_pair(n, t.clock[LEARNED] + 7 * a, thresholds)
+        pair_gain, u, v, c, d = best_pair(n, t.clock[LEARNED] + 7 * a, trees)
         cuts = 0.5 * p * (p - 1) * (COARSE - 1) * (COARSE - 1)
         pair_over = pair_gain - 2.0 * np.log(cuts) - DOUBT - PAIR_DOUBT
     if over <= 0.0 and pair_over <= 0.0:
         return False
     by_step = pair_over <= 0.0 or gain >= pair_gain * max(1, n // PAIR_SAMPLE) - PAIR_GAIN
-    done = split(k, a, feature, edge, missing_left, t) if by_step else split_by_pair(k, a, u, v, c, d, thresholds)
+    done = split(k, a, feature, edge, missing_left, t) if by_step else split_by_pair(k, a, u, v, c, d, trees)
     if done:
-        refill(k, a, n, work.chosen, thresholds)
-        move_edges_below(k, a, n, ROUNDS, thresholds)
-        trim(k, a, n, LEAST_GAIN, thresholds)
+        refill(k, a, n, work.chosen, trees)
+        move_edges_below(k, a, n, ROUNDS, trees)
+        trim(k, a, n, LEAST_GAIN, trees)
     return done and t.feature[k, a] >= 0
