@@ -119,7 +119,7 @@ def answer_and_learn(
         found = learner.answer_then_train(X, Y, **events)
         tables = (_with_shape(table, Y.shape) for table in (found.outputs, found.decisions, found.probabilities))
         scores, decisions, chances = tables
-        sets = None if (held := getattr(found, "sets", None)) is None else _with_shape(sets_as_scores(held), Y.shape)
+        sets = None if (given := getattr(found, "sets", None)) is None else _with_shape(sets_as_scores(given), Y.shape)
         return LearnerAnswers(_finite(scores), decisions > 0.0, _finite(chances), sets)
     if deliveries is None and isinstance(learner, DecidingLearner):
         scores, decisions = (_with_shape(table, Y.shape) for table in learner.decide_then_train(X, Y, **events))

@@ -85,7 +85,7 @@ def assert_consistent(base):
         assert (base.arrays.inv[slot] > 0.0).all()
         assert (base.arrays.M[slot] >= 0.0).all()
     used = slice(0, base.n_rules + 1)
-    assert (base.arrays.W.shape[1] > 0) == any(base.held[slot] for slot in range(base.n_rules + 1))
+    assert (base.arrays.W.shape[1] > 0) == any(base.has_weights[slot] for slot in range(base.n_rules + 1))
     assert len(set(base.arrays.identity[used][1:])) == base.n_rules <= base.settings.max_rules
 
 

@@ -40,11 +40,11 @@ def set_coverage(y_true: object, sets: BoolArray) -> float:
 
 def covered(y_true: object, sets: BoolArray) -> FloatArray:
     """Return 1 where `sets` hold the truth `y_true`, 0 where not, NaN where it is not annotated: (n, K), or (n,)."""
-    held = _read_sets(sets)
-    rows = read_scored_labels(y_true, held[..., -1] if held.ndim == 3 else held)
-    if held.ndim == 3:
-        return np.where(rows.annotated, np.where(rows.positive, held[..., 1], held[..., 0]), np.nan)
-    return np.where(rows.annotated.all(axis=1), (rows.positive & held).any(axis=1), np.nan)
+    values = _read_sets(sets)
+    rows = read_scored_labels(y_true, values[..., -1] if values.ndim == 3 else values)
+    if values.ndim == 3:
+        return np.where(rows.annotated, np.where(rows.positive, values[..., 1], values[..., 0]), np.nan)
+    return np.where(rows.annotated.all(axis=1), (rows.positive & values).any(axis=1), np.nan)
 
 
 def set_size(sets: BoolArray) -> float:
@@ -54,10 +54,10 @@ def set_size(sets: BoolArray) -> float:
 
 def sets_as_scores(sets: object) -> FloatArray:
     """Return `sets` of labels, (n, K, 2), as scores (n, K): 0 for {off}, 1 for {on}, 0.5 for {off, on}."""
-    held = _read_sets(np.asarray(sets))
-    if held.ndim != 3:
-        raise DataError(f"sets have the shape {held.shape}; streaming metrics take those of labels, (n, K, 2)")
-    return np.where(held.all(axis=2), _BOTH, held[..., 1].astype(np.float64))
+    values = _read_sets(np.asarray(sets))
+    if values.ndim != 3:
+        raise DataError(f"sets have the shape {values.shape}; streaming metrics take those of labels, (n, K, 2)")
+    return np.where(values.all(axis=2), _BOTH, values[..., 1].astype(np.float64))
 
 
 class SetCoverage(Metric):
@@ -77,9 +77,9 @@ class SetCoverage(Metric):
 
     def statistics(self, rows: ScoredLabels) -> FloatArray:
         """Return pairs that are covered, and annotated pairs, for `rows`."""
-        held = (rows.scores == _BOTH) | ((rows.scores > _BOTH) == rows.positive)
+        is_covered = (rows.scores == _BOTH) | ((rows.scores > _BOTH) == rows.positive)
         counts = np.asarray(rows.annotated.any(axis=1))
-        return ratio_statistics(counts, (held & rows.annotated).sum(axis=1), rows.annotated.sum(axis=1))
+        return ratio_statistics(counts, (is_covered & rows.annotated).sum(axis=1), rows.annotated.sum(axis=1))
 
 
 class SetSize(Metric):
@@ -106,7 +106,7 @@ class SetSize(Metric):
 
 def _read_sets(sets: BoolArray) -> BoolArray:
     """Return `sets` as an array, or raise DataError if they are not those of labels or classes."""
-    held = np.asarray(sets)
-    if held.dtype != np.bool_ or held.ndim not in (2, 3) or (held.ndim == 3 and held.shape[2] != 2):
-        raise DataError(f"sets have the shape {held.shape} and hold {held.dtype}; pass the result of predict_set")
-    return held
+    values = np.asarray(sets)
+    if values.dtype != np.bool_ or values.ndim not in (2, 3) or (values.ndim == 3 and values.shape[2] != 2):
+        raise DataError(f"sets have the shape {values.shape} and hold {values.dtype}; pass the result of predict_set")
+    return values

@@ -168,9 +168,9 @@ class PaperRuleState(RuleState):
         return penalty if self.paper.anchored else np.zeros_like(penalty)
 
     @property
-    def held(self) -> BoolArray:
+    def has_weights(self) -> BoolArray:
         """Whether W of each slot is stored: it is iterated, or its rule is locked."""
-        return np.ones(len(self.arrays.k), np.bool_) if self.paper.iterated else super().held
+        return np.ones(len(self.arrays.k), np.bool_) if self.paper.iterated else super().has_weights
 
     @property
     def all_weights(self) -> FloatArray:

@@ -95,13 +95,13 @@ class RuleContents:
         """Unlock the rule in `slot`: it learns again."""
         self.rules.arrays.locked[slot] = 0
         self.rules.arrays.last_won[slot] = self.rules.n_seen  # it could not win while it was locked
-        if not self.rules.held[slot]:
+        if not self.rules.has_weights[slot]:
             self.rules.arrays.W[slot] = 0.0
         self.fit_weights()
 
     def fit_weights(self) -> None:
         """Have an array W where the weights of a slot are stored, and none otherwise."""
-        needed = bool(self.rules.held[: self.rules.n_rules + 1].any())
+        needed = bool(self.rules.has_weights[: self.rules.n_rules + 1].any())
         self.rules.arrays = _with_weights(self.rules.arrays, needed=needed)
 
     # ------------------------------------------------------------------ contents that come from elsewhere
@@ -170,7 +170,7 @@ class RuleContents:
 
         `known` are the rules that `W`, (labels, q), are of. The sums are not changed.
         """
-        if self.rules.held[slot]:
+        if self.rules.has_weights[slot]:
             blend(self.rules.arrays.W[slot], labels, part, W)
 
 

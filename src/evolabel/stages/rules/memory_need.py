@@ -41,8 +41,8 @@ def _cgroup() -> int | None:
     """Return the limit of the control group, less what its processes hold apart from cached files."""
     with suppress(OSError, ValueError):
         limit = int((_CGROUP / "memory.max").read_text())  # ValueError for "max"
-        held = dict(line.split() for line in (_CGROUP / "memory.stat").read_text().splitlines())
-        return max(limit - int(held.get("anon", 0)), 0)
+        usage = dict(line.split() for line in (_CGROUP / "memory.stat").read_text().splitlines())
+        return max(limit - int(usage.get("anon", 0)), 0)
     return None
 
 

@@ -217,14 +217,14 @@ class RuleState:
         return np.asarray(self.settings.penalty[1])
 
     @property
-    def held(self) -> BoolArray:
+    def has_weights(self) -> BoolArray:
         """Whether W of each slot is stored, as that of a locked rule is; else it follows from the statistics."""
         return np.asarray(self.arrays.locked > 0)
 
     @one_blas_thread()
     def weights(self, slot: int) -> FloatArray:
         """Return W of `slot`, (q, K): the ridge solution towards the global model, or that model itself for slot 0."""
-        if slot > 0 and self.held[slot]:
+        if slot > 0 and self.has_weights[slot]:
             return np.array(self.arrays.W[slot].T)
         evidence = self.arrays.G[slot].T
         if slot > 0:

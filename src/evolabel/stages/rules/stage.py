@@ -321,7 +321,7 @@ class RuleBase(RuleState):
         self.contents.take_larger(len(self.arrays.c) - 1, n_labels)
         set_rate(self, extra, rate)
         if self.arrays.W.shape[1]:
-            self.arrays.W[np.flatnonzero(self.held), -extra:, -1] = rate
+            self.arrays.W[np.flatnonzero(self.has_weights), -extra:, -1] = rate
 
     @property
     def rate_of_new_label(self) -> float:
