@@ -3,14 +3,14 @@
     python benchmarks/update_speed.py                      # writes benchmarks/results/update_speed.json
     python benchmarks/update_speed.py --profile paper      # writes benchmarks/results/update_speed_paper.json
 
-Streams are synthetic, in the shapes of the paper's five data sets. Times are processor time, the best of all rounds;
-compare ratios: floor and models take turns in one process on one thread. The floor of the default profile is the BLAS
-calls that every active rule needs (`blas_floor.py`); it is compared with the rules alone, without members that follow
-drift and without threshold rules. The floor of the paper's profile is the two dense products W H and B W of one
-proximal step per active rule. `row_by_row_extra_us` is what `test_then_train` of one row after the other takes more
-than one call of all rows, `row_calls_extra_us` the same of `predict_proba` and `partial_fit`, and `river_extra_us` what
-`predict_proba_one` and `learn_one` of river's adapter, with dictionaries, take more than these two in one call of all
-rows. `flat` compares the first and the last 100,000 of 1,000,000 samples.
+Streams are synthetic, in the shapes of the paper's five data sets. Times are processor time, of each call the best of
+all rounds, summed; compare ratios: floor and models take turns in one process on one thread. The floor of the default
+profile is the BLAS calls that every active rule needs (`blas_floor.py`); it is compared with the rules alone, without
+members that follow drift and without threshold rules. The floor of the paper's profile is the two dense products W H
+and B W of one proximal step per active rule. `row_by_row_extra_us` is what `test_then_train` of one row after the other
+takes more than calls of many rows, `row_calls_extra_us` the same of `predict_proba` and `partial_fit`, and
+`river_extra_us` what `predict_proba_one` and `learn_one` of river's adapter, with dictionaries, take more than these
+two in calls of many rows. `flat` compares the first and the last 100,000 of 1,000,000 samples.
 """
 
 import os
@@ -22,7 +22,9 @@ import argparse
 import copy
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +42,7 @@ SHAPES = {
     "yeast": (103, 14, 0.063),
     "mediamill": (120, 101, 0.41),
 }
-INITIAL, SAMPLES, REPEATS = 300, 600, 10
+INITIAL, SAMPLES, PIECE, REPEATS = 300, 600, 60, 5
 
 
 def main() -> None:
@@ -140,7 +142,7 @@ class Contest:
             self.river.learn_one(*sample)
         self.beside_river = EvolvingFuzzyClassifier().partial_fit(self.X[:INITIAL], self.Y[:INITIAL])
         self.active = float((self.trained.memberships(self.X[INITIAL:]) > 0).sum(axis=1).mean())
-        self.times: dict[str, float] = {}
+        self.times: dict[str, np.ndarray] = {}
 
     def round(self) -> None:
         """The model in one call and row by row, with one method and with two, rules alone and floor, taking turns."""
@@ -151,16 +153,16 @@ class Contest:
             "calls": timed_calls(self.trained, X, Y, by_row=True),
             "calls_at_once": timed_calls(self.trained, X, Y, by_row=False),
             "alone": timed(self.rules, X, Y, by_row=False),
-            "floor": self.profile.floor(self.p, self.K),
+            "floor": np.array([self.profile.floor(self.p, self.K) * SAMPLES]),
         }
         if self.profile.with_river:
             now["river"] = timed_samples(self.river, self.samples)
             now["river_at_once"] = timed_calls(self.beside_river, X, Y, by_row=False)
-        self.times = {name: min(seconds, self.times.get(name, seconds)) for name, seconds in now.items()}
+        self.times = {name: np.minimum(times, self.times.get(name, times)) for name, times in now.items()}
 
     def outcome(self) -> dict[str, object]:
         """Microseconds and ratios of best times."""
-        best = {name: seconds * 1e6 for name, seconds in self.times.items()}
+        best = {name: float(times.sum()) / SAMPLES * 1e6 for name, times in self.times.items()}
         us, us_floor = best["whole"], best["floor"] * (self.active + self.profile.extra_slots)
         river = {"river_extra_us": round(best["river"] - best["river_at_once"], 1)} if self.profile.with_river else {}
         return {
@@ -180,29 +182,38 @@ class Contest:
         }
 
 
-def timed(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> float:
-    """Seconds per sample of answering and then learning the stream."""
+def seconds(calls: Iterable[Callable[[], object]]) -> np.ndarray:
+    """Processor time of each of the `calls`."""
+    times = []
+    for call in calls:
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return np.array(times)
+
+
+def pieces(X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The rows behind the initial ones, one by one or `PIECE` at a time."""
+    size = 1 if by_row else PIECE
+    return [(X[i : i + size], Y[i : i + size]) for i in range(INITIAL, len(X), size)]
+
+
+def timed(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> np.ndarray:
+    """Seconds of each call that answers and then learns rows of the stream."""
     model = copy.deepcopy(trained)
     model.test_then_train(X[:INITIAL], Y[:INITIAL])  # the copy is not in the cache yet
-    start = time.process_time()
-    if by_row:
-        for i in range(INITIAL, len(X)):
-            model.test_then_train(X[i : i + 1], Y[i : i + 1])
-    else:
-        model.test_then_train(X[INITIAL:], Y[INITIAL:])
-    return (time.process_time() - start) / (len(X) - INITIAL)
+    return seconds(partial(model.test_then_train, *rows) for rows in pieces(X, Y, by_row=by_row))
 
 
-def timed_calls(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> float:
-    """Seconds per sample of `predict_proba` and then `partial_fit`."""
+def timed_calls(trained: EvolvingFuzzyClassifier, X: np.ndarray, Y: np.ndarray, *, by_row: bool) -> np.ndarray:
+    """Seconds of each `predict_proba`, of all rows or of one, and of each `partial_fit`."""
     model = copy.deepcopy(trained)
     model.partial_fit(X[:INITIAL], Y[:INITIAL])  # the copy is not in the cache yet
-    size = 1 if by_row else len(X) - INITIAL
-    start = time.process_time()
-    for i in range(INITIAL, len(X), size):
-        model.predict_proba(X[i : i + size])
-        model.partial_fit(X[i : i + size], Y[i : i + size])
-    return (time.process_time() - start) / (len(X) - INITIAL)
+    learning = [partial(model.partial_fit, *rows) for rows in pieces(X, Y, by_row=by_row)]
+    if not by_row:
+        return seconds([partial(model.predict_proba, X[INITIAL:]), *learning])
+    answering = [partial(model.predict_proba, x) for x, _ in pieces(X, Y, by_row=True)]
+    return seconds(chain.from_iterable(zip(answering, learning, strict=True)))
 
 
 def dictionaries(rows: np.ndarray) -> list[dict[str, float]]:
@@ -210,16 +221,13 @@ def dictionaries(rows: np.ndarray) -> list[dict[str, float]]:
     return [{str(j): value for j, value in enumerate(row)} for row in rows.tolist()]
 
 
-def timed_samples(trained: RiverEvolvingFuzzyClassifier, samples: list[tuple[dict[str, float], ...]]) -> float:
-    """Seconds per sample of `predict_proba_one` and then `learn_one`."""
+def timed_samples(trained: RiverEvolvingFuzzyClassifier, samples: list[tuple[dict[str, float], ...]]) -> np.ndarray:
+    """Seconds of each `predict_proba_one` and `learn_one`."""
     model = copy.deepcopy(trained)
     for sample in samples[:INITIAL]:
         model.learn_one(*sample)
-    start = time.process_time()
-    for x, y in samples[INITIAL:]:
-        model.predict_proba_one(x)
-        model.learn_one(x, y)
-    return (time.process_time() - start) / (len(samples) - INITIAL)
+    calls = ((partial(model.predict_proba_one, x), partial(model.learn_one, x, y)) for x, y in samples[INITIAL:])
+    return seconds(chain.from_iterable(calls))
 
 
 def flatness(samples: int) -> dict[str, float]:
