@@ -51,6 +51,15 @@ def test_it_is_given_once_with_the_positives_and_what_to_do():
     assert "label0" not in text
 
 
+def row_by_row(X, Y):
+    """A classifier that has learned the first 300 rows together, and all others one by one."""
+    warnings.simplefilter("ignore", DataWarning)
+    clf = EvolvingFuzzyClassifier().fit(X[:300], Y[:300])
+    for i in range(300, len(X)):
+        clf.partial_fit(X[i : i + 1], Y[i : i + 1])
+    return clf
+
+
 def test_it_has_both_figures_as_they_were_measured_before_each_row_was_learned():
     X, Y = plant(3000)
 
@@ -62,6 +71,7 @@ def test_it_has_both_figures_as_they_were_measured_before_each_row_was_learned()
     clf = EvolvingFuzzyClassifier().fit(X[:300], Y[:300])
     ((text, _),) = warned(lambda: [clf.partial_fit(X[i : i + 300], Y[i : i + 300]) for i in range(300, 3000, 300)])
     assert "so far PA" in text
+    assert cost_of_f1(row_by_row(X, Y).inner.model) == cost_of_f1(clf.inner.model)
     found = re.findall(r"0\.\d+", cost_of_f1(clf.inner.model))
     (then_pa, now_pa, then_f1, now_f1), pairs = map(float, found), [figures(o) for o in ("macro_f1", "accuracy")]
     np.testing.assert_allclose([then_pa, then_f1], pairs[0], atol=0.02)  # thresholds of the end, by bins
@@ -71,10 +81,10 @@ def test_it_has_both_figures_as_they_were_measured_before_each_row_was_learned()
 def test_figures_grow_with_labels_and_add_up_where_models_are_merged():
     X, Y = plant(600)
     one, other = (EvolvingFuzzyClassifier().fit(X[rows], Y[rows]) for rows in (slice(0, 300), slice(300, 600)))
-    counts = [each.inner.model.plain_outputs.seen.copy() for each in (one, other)]
-    np.testing.assert_array_equal(one.merge(other).inner.model.plain_outputs.seen, sum(counts))
+    counts = [each.inner.model.plain_outputs.counts().seen.copy() for each in (one, other)]
+    np.testing.assert_array_equal(one.merge(other).inner.model.plain_outputs.counts().seen, sum(counts))
     one.partial_fit(X[:50], np.column_stack([Y[:50], Y[:50, 0]]))
-    assert one.inner.model.plain_outputs.seen.shape[0] == 3
+    assert one.inner.model.plain_outputs.counts().seen.shape[0] == 3
     assert cost_of_f1(one.inner.model)
 
 

@@ -60,7 +60,7 @@ def cost_of_f1(model: Model) -> str:
     All outputs from before their answers count, those of the initial batch only where there are no others, and since
     the model was loaded. Empty where none was counted, as where decisions weigh labels.
     """
-    outputs = model.plain_outputs
+    outputs = None if model.plain_outputs is None else model.plain_outputs.counts()
     if outputs is None or not outputs.seen.any():
         return ""
     thresholds = outputs.thresholds(model.calibration)

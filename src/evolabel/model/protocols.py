@@ -8,7 +8,7 @@ from evolabel.model.readers import Following
 from evolabel.model.warm_up import WarmUp
 from evolabel.stages.answered_forest.stage import AnsweredForest
 from evolabel.stages.calibration.stage import Calibration
-from evolabel.stages.decisions.stage import Decisions, OutputCounts
+from evolabel.stages.decisions.stage import Decisions, PlainOutputs
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.first_tree.stage import FirstTree
 from evolabel.stages.last_answers.stage import LastAnswers
@@ -49,7 +49,7 @@ class Model(EditedModel, Protocol):
     local_ridge: float
     warm_up: WarmUp | None
     decisions: Decisions | None
-    plain_outputs: OutputCounts | None
+    plain_outputs: PlainOutputs | None
     calibration: Calibration
     feedback: ErrorFeedback | None
     own_stages: list[CheckedStage]

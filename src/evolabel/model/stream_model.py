@@ -31,7 +31,7 @@ from evolabel.model.start.first_model import FEWEST_ROWS, FirstModel
 from evolabel.model.warm_up import WarmUp, renumber
 from evolabel.stages.answered_forest.stage import AnsweredForest
 from evolabel.stages.calibration.stage import Calibration
-from evolabel.stages.decisions.stage import OutputCounts, new_decisions
+from evolabel.stages.decisions.stage import PlainOutputs, new_decisions
 from evolabel.stages.drift.stage import NoDrift
 from evolabel.stages.feedback.stage import ErrorFeedback
 from evolabel.stages.first_tree.stage import FirstTree
@@ -112,8 +112,7 @@ class StreamModel(SeenArrays):
         self.warm_up = WarmUp(n_features, n_labels, int(options.warm_up)) if warming else None
         self.decisions = new_decisions(n_labels, options, exclusive=exclusive)
         cuts = self.decisions is None and not exclusive
-        self.plain_outputs = OutputCounts(n_labels, shared=False) if cuts else None  # for `cost_of_f1`; not stored
-        self.has_streamed = False  # whether these are rows behind the initial batch, which count alone once there are
+        self.plain_outputs = PlainOutputs(n_labels) if cuts else None
         self.feedback = feedback
         vars(self).update(SEEN_ARRAYS.new(stream_sizes(n_features, n_labels)))
         self.journal: deque[EditEntry] = deque(maxlen=ENTRIES_KEPT)  # edits that can be undone
@@ -294,9 +293,7 @@ class StreamModel(SeenArrays):
         if self.decisions is not None:
             self.decisions.update(batch)
         elif self.plain_outputs is not None:
-            if not self.has_streamed:
-                self.plain_outputs, self.has_streamed = OutputCounts(self.n_labels, shared=False), True
-            self.plain_outputs.update(batch._replace(decisions=NOT_GIVEN))
+            self.plain_outputs.count(batch)
         if self.following is not None:
             self.following.learn(batch, followed)
         n_answers = self.n_answers.copy()

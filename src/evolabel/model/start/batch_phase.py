@@ -92,7 +92,7 @@ def fit_statistics(model: Model, batch: Batch, *, in_order: bool = True) -> Rule
     if model.decisions is not None:
         model.decisions.start(scaled, calibrated)
     elif model.plain_outputs is not None:
-        model.plain_outputs.update(calibrated)
+        model.plain_outputs.count(calibrated, initial=True)
     if model.following is not None:
         model.following = Following(model.calibration, model.decisions)
     return rules

@@ -190,6 +190,49 @@ class OutputCounts(OutputCountArrays):
         )
 
 
+_count = direct(count_rows)
+_GATHERED = 64  # single rows, which are counted in one call: a call costs as much as counting them
+
+
+class PlainOutputs:
+    """Outputs of a model that cuts them at a threshold, counted for what F1 would be; files have none of it."""
+
+    def __init__(self, n_labels: int) -> None:
+        self._counts = OutputCounts(n_labels, shared=False)
+        self._rows: list[tuple[FloatArray, FloatArray]] = []
+        self.has_streamed = False
+        """Whether these are rows behind the initial batch, which count alone once there are any."""
+
+    def count(self, batch: Batch, *, initial: bool = False) -> None:
+        """Count a `batch` that a model has checked, with outputs from before each row; `initial`: the initial batch."""
+        _, Y, weights, confidences, outputs, *_ = batch
+        if not (self.has_streamed or initial):
+            self._counts, self.has_streamed = OutputCounts(self._counts.n_labels, shared=False), True
+        if len(Y) == 1 and not len(weights) and not len(confidences):
+            self._rows.append((outputs.copy(), Y.copy()))
+            if len(self._rows) == _GATHERED:
+                self.counts()
+        elif len(Y):
+            _count(outputs, Y, weights, confidences, self._counts.seen, self._counts.on, NOT_GIVEN)
+
+    def counts(self) -> OutputCounts:
+        """Return the counts of all outputs."""
+        if self._rows:
+            outputs, Y = map(np.concatenate, zip(*self._rows, strict=True))
+            self._rows = []
+            _count(outputs, Y, NOT_GIVEN, NOT_GIVEN, self._counts.seen, self._counts.on, NOT_GIVEN)
+        return self._counts
+
+    def grow_labels(self, n_labels: int) -> None:
+        """Add labels without counts, up to `n_labels`."""
+        self.counts().grow_labels(n_labels)
+
+    def merge(self, other: "PlainOutputs", labels: IntArray) -> None:
+        """Add the counts of `other`, of a model trained apart; `labels` has the places of its labels among these."""
+        self.counts().merge(other.counts(), labels)
+        self.has_streamed = self.has_streamed or other.has_streamed
+
+
 _HALVINGS = 60  # of an interval of outputs: to the last bit
 
 
