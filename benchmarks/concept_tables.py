@@ -220,7 +220,8 @@ def signed_leads(peers: Found, product: Found, learner: str) -> str:
                 by_seed.setdefault(seed, []).append(product[name][seed]["on"]["score"] - run[learner]["score"])
     if not by_seed:
         return "-"
-    leads, streams = [mean(each) for each in by_seed.values()], max(map(len, by_seed.values()))
+    streams = max(map(len, by_seed.values()))
+    leads = [mean(each) for each in by_seed.values() if len(each) == streams]  # a seed may be measured in part
     spread = f" ± {number(stdev(leads))}" if len(leads) > 1 else ""
     return f"{signed(mean(leads))}{spread} ({counted(streams, 'stream')}, {counted(len(leads), 'seed')})"
 
