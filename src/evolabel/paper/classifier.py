@@ -9,6 +9,8 @@ from evolabel.model.stream_model import StreamModel
 from evolabel.paper.model import PaperModel
 from evolabel.paper.options import PaperOptions
 
+_FEW_SAMPLES = 2.0
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PaperClassifier(EvolvingFuzzyClassifier):
@@ -25,7 +27,7 @@ class PaperClassifier(EvolvingFuzzyClassifier):
     - a rule starts where the joint distance to all others exceeds the radius of eq. (5), with fac = `vigilance`, at the
       weights of the nearest rule, eq. (28);
     - weights by recursive least squares and proximal steps for L1 and label coupling (Algorithms 1 and 2);
-    - rules that touch and agree are merged (section 3.2).
+    - a rule that a sample has moved is merged with the nearest one if they touch and agree (section 3.2).
 
     Mended, because the printed form diverges, or cannot give what it is meant to give: the step length of eq. (14), the
     label matrix of eq. (10), penalties on intercepts, the ridge of the recursions, the weight of the prior spread, the
@@ -35,8 +37,9 @@ class PaperClassifier(EvolvingFuzzyClassifier):
 
     Parameters
     ----------
-    max_rules : int, default=30
-        Most rules at a time. Where all are in use, the closest pair is merged before a new one starts.
+    max_rules : int, default=100000
+        Most rules at a time. The paper has no limit, and the default leaves it to the memory available. Where all are
+        in use, the closest pair is merged before a new one starts.
     vigilance : float, default=0.4
         Factor fac of eq. (5): the larger, the farther a new rule is from others. The paper tunes it. With
         `novelty="deviation"` the mean squared distance of `EvolvingFuzzyClassifier`.
@@ -140,6 +143,7 @@ class PaperClassifier(EvolvingFuzzyClassifier):
     memory: ClassVar[None] = None  # type: ignore[misc]
     stages: ClassVar[tuple[()]] = ()  # type: ignore[misc]
 
+    max_rules: int = 100_000
     vigilance: float = 0.4
     scaling: str = "standard"
     ridge: float | str = "condition"
@@ -163,3 +167,9 @@ class PaperClassifier(EvolvingFuzzyClassifier):
 
     _options_class: ClassVar[type[Options]] = PaperOptions
     _model_class: ClassVar[type[StreamModel]] = PaperModel
+
+    @property
+    def n_small_rules_(self) -> int:
+        """Number of rules that hold at most two samples. The paper removes none; `prune_after` does."""
+        rules = self._state.fitted_model().rules
+        return 0 if rules is None else int((rules.arrays.k[1 : rules.n_rules + 1] <= _FEW_SAMPLES).sum())

@@ -27,6 +27,7 @@ class PaperOptions(Options):
     memory: ClassVar[None] = None  # type: ignore[misc]
 
     # shared with the default classifier; vigilance, alpha and beta are tuned in the paper
+    max_rules: int = _shared("max_rules", 100_000)
     vigilance: float = option(0.4, Range(0), "factor fac of eq. (5): the larger, the farther a new rule is from others")
     scaling: str = _shared("scaling", "standard")
     ridge: float | str = _shared("ridge", "condition")

@@ -11,10 +11,12 @@ from paper_rule_bases import learn_spread, new_rule, paper_base, random_rules
 from small_rule_bases import assert_close
 
 from evolabel.core.rows import Batch
+from evolabel.paper import PaperClassifier
 from evolabel.paper.rules import merging
 from evolabel.paper.rules.loops import learn
 from evolabel.stages.rules.arrays import RULES
 from evolabel.stages.rules.loops.label_moments import add_label_moments
+from evolabel.streams import DriftingStream
 
 has_grown = callable_kernel(learn.has_grown)
 
@@ -156,13 +158,12 @@ def test_the_angle_cannot_see_constant_outputs_but_the_output_does():
     other[:, -1] = 1.0
     base = with_weights(two_rules(*clouds(0)), W, other)
     np.testing.assert_allclose(merging.angle_similarity(1, 2, base), 1.0)
-    np.testing.assert_allclose(merging.disagreement(1, 2, base), 1.0)
+    np.testing.assert_allclose(merging.disagreement(1, 2, base, W - other), 1.0)
 
 
 @pytest.mark.parametrize("covariance", ["full", "diag"])
 def test_two_rules_of_one_gaussian_touch_and_are_partners(covariance):
     base = two_rules(*clouds(3, (200, 200), 0.0), covariance=covariance)
-    assert merging.touches(1, 2, base)
     assert merging.similarity(1, 2, base) > 0.95
     assert not merging.is_too_wide(1, 2, base)
     assert merging.partner_of(1, base) == 2
@@ -172,7 +173,6 @@ def test_two_rules_of_one_gaussian_touch_and_are_partners(covariance):
 @pytest.mark.parametrize("covariance", ["full", "diag"])
 def test_two_distant_rules_are_no_partners(covariance):
     base = two_rules(*clouds(3, (200, 200), 30.0), covariance=covariance)
-    assert not merging.touches(1, 2, base)
     assert merging.similarity(1, 2, base) < 0.5
     assert merging.partner_of(1, base) == merging.partner_of(2, base) == 0
 
@@ -181,7 +181,7 @@ def test_rules_of_different_shape_at_one_place_are_no_partners():
     rng = np.random.default_rng(0)
     wide, narrow = rng.normal(size=(200, P + K)), 0.05 * rng.normal(size=(200, P + K))
     base = two_rules(3.0 * wide, narrow, prior_count=1.0)
-    assert merging.touches(1, 2, base)
+    assert merging.nearest_to(1, base) == 2
     assert merging.partner_of(1, base) == 0
 
 
@@ -198,8 +198,7 @@ def test_similarity_is_the_bhattacharyya_coefficient_per_dimension():
 def test_too_many_labels_in_conflict_forbid_the_merge(conflicts, allowed):
     first, second = clouds(3, (200, 200), 0.0, P + 5)
     base = two_rules(first, second)
-    base.arrays.W[1:3] = 0.0
-    base.arrays.W[2, :conflicts, -1] = 0.9
+    base.arrays.G[2, :conflicts, -1] = 0.9 * base.settings.penalty[1, -1]  # no sample yet: P is 1 / penalty
     assert merging.agrees(1, 2, base) == allowed
     assert (merging.partner_of(1, base) == 2) == allowed
 
@@ -215,17 +214,33 @@ def test_the_stream_unites_rules_of_one_gaussian_only(apart, left):
     assert base.arrays.k[1 : left + 1].sum() == pytest.approx(520.0)
 
 
-def test_rules_are_compared_only_after_they_have_grown():
-    first, second = clouds(3, (200, 200), 0.0, P)
-    base = two_rules(first, second, space="input", vigilance=10.0)
+def test_a_rule_is_compared_when_a_sample_has_moved_it_and_not_at_its_birth():
+    first, _ = clouds(3, (400, 1), 0.0, P)
+    base = two_rules(first[:100], first[100:202], space="input", vigilance=10.0)
     base.own.compared[1:3] = base.arrays.k[1:3]
-    rows = clouds(3, (400, 1), 0.0, P)[0][200:]
-    merged = []
-    for i in range(len(rows)):
-        base.learn(Batch(rows[i : i + 1], np.zeros((1, K))))
-        merged.append(base.n_rules == 1)
-    won = merged.index(True) + 1
-    assert base.paper.merge_every <= won < 2 * base.paper.merge_every
+    base.learn(Batch(first[202:203], np.zeros((1, K))), structure=False)
+    assert base.n_rules == 2
+    base.learn(Batch(first[203:204], np.zeros((1, K))))
+    assert base.n_rules == 1
+    born = paper_base(P, K, space="input", vigilance=0.01)
+    born.learn(Batch(first[:2], np.zeros((2, K))))
+    assert born.own.compared[1:3].tolist() == [1.0, 1.0]
+    assert [event.kind for event in born.events] == ["birth", "birth"]
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(SEEDS)
+def test_the_nearest_rule_is_that_of_the_least_distance_by_the_own_shape(seed):
+    rng = np.random.default_rng(seed)
+    base = random_rules(rng, P, K, 5)
+    base.arrays.locked[4] = 1
+    squares = {}
+    for other in (2, 3, 5):
+        apart = base.arrays.c[other, :P] - base.arrays.c[1, :P]
+        squares[other] = apart @ np.linalg.inv(base.shape(1).covariance) @ apart
+    assert merging.nearest_to(1, base) == min(squares, key=squares.get)
+    base.arrays.locked[1:6] = 1
+    assert merging.nearest_to(1, base) == 0
 
 
 @settings(max_examples=examples(40), deadline=None)
@@ -245,3 +260,16 @@ def test_a_rule_has_grown_at_the_very_number():
     assert has_grown(1, base.arrays, base.own.compared, 32)
     base.arrays.k[1] = 39.99
     assert not has_grown(1, base.arrays, base.own.compared, 32)
+
+
+@pytest.mark.parametrize("changes", [{"alpha": 1.0}, {"beta": 100.0}, {"coupling": "none"}, {"prox_steps": 0}])
+def test_rules_are_the_same_whatever_the_consequents(changes):
+    X, Y = DriftingStream(n_features=4, n_labels=3, seed=5).take(160)
+    models = [PaperClassifier(vigilance=0.3, **each).fit(X[:60], Y[:60]) for each in ({}, changes)]
+    for model in models:
+        model.partial_fit(X[60:], Y[60:])
+    one, two = (model.inner.model.rules for model in models)
+    assert {event.kind for event in one.events} == {"birth", "merge"}
+    assert list(one.events) == list(two.events)
+    np.testing.assert_array_equal(one.arrays.c, two.arrays.c)
+    assert models[0].n_small_rules_ == (one.arrays.k[1 : one.n_rules + 1] <= 2.0).sum() < one.n_rules

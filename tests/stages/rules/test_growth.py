@@ -5,8 +5,11 @@ import pytest
 from small_rule_bases import learned, make_settings, make_stream
 
 from evolabel.core.rows import Batch
+from evolabel.errors import OutOfMemoryError
+from evolabel.stages.rules import memory_need
+from evolabel.stages.rules.arrays import FIRST_CAPACITY
 from evolabel.stages.rules.slots import PER_SLOT
-from evolabel.stages.rules.stage import FIRST_CAPACITY, RuleBase
+from evolabel.stages.rules.stage import RuleBase
 
 
 @pytest.mark.parametrize("rows", [1, 37, 150])
@@ -56,6 +59,22 @@ def test_room_for_rules_doubles_without_a_trace():
     for name in PER_SLOT:
         one, two = (getattr(base.arrays, name)[: base.n_rules + 1] for base in (growing, roomy))
         np.testing.assert_array_equal(one, two, err_msg=name)
+
+
+def test_rules_that_do_not_fit_any_more_are_refused_and_the_others_stay(monkeypatch):
+    base = RuleBase(4, 3, make_settings(4, max_rules=100, radius=0.01))
+    Z, Y = make_stream(5, rows=120)
+    monkeypatch.setattr(memory_need, "_ALWAYS_FITS", 0)
+    monkeypatch.setattr(memory_need, "memory_available", lambda: 1000)
+    with pytest.raises(OutOfMemoryError, match=r"there are 32 rules, and slots for 64 need .* max_rules=32"):
+        base.learn(Batch(Z, Y))
+    assert base.n_rules == FIRST_CAPACITY
+    seen = base.n_seen
+    base.learn(Batch(base.arrays.c[1:3].copy(), Y[:2]))
+    assert base.n_seen == seen + 2
+    monkeypatch.setattr(memory_need, "memory_available", lambda: None)
+    base.learn(Batch(Z[60:], Y[60:]))
+    assert base.n_rules > FIRST_CAPACITY
 
 
 def test_labels_grow_before_the_rules_do():

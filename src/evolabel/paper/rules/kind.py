@@ -15,14 +15,14 @@ from evolabel.paper.rules.arrays import PAPER_ARRAYS, PaperSettings, dimensions,
 from evolabel.paper.rules.file_checks import PaperRuleChecks
 from evolabel.paper.rules.loops.coupling import NONE, PAPER, RIDGE, SHIFTED, SIGNED_LAPLACIAN, coupling
 from evolabel.paper.rules.proximal import DIVERGED_TEXT, Problem, minimise
-from evolabel.paper.rules.rule_state import PaperRuleState
+from evolabel.paper.rules.rule_state import PaperRuleState, weights_by_least_squares
 from evolabel.paper.rules.stage import PaperRules
 from evolabel.stages.rules.arrays import RULE_ARRAYS, Settings
 from evolabel.stages.rules.kind import RuleKind
 from evolabel.typing import Arrays, FloatArray
 
-# A rule is compared with the others each time it has won this many samples more.
-MERGE_EVERY = 32
+# A rule is compared with the nearest one each time it has won this many samples more: at every update, as in the paper.
+MERGE_EVERY = 1
 
 # Variance a label, times its weight, is expected to have inside a rule: without it, any new label combination would be
 # infinitely far.
@@ -137,7 +137,7 @@ class PaperRuleKind(RuleKind):
         for slot in range(rules.n_rules + 1):
             rules.contents.upkeep(slot)
             if slot > 0:
-                a.W[slot] = (a.G[slot] + rules.anchor * a.W[0]) @ rules.inverse(slot)
+                a.W[slot] = weights_by_least_squares(rules, slot)
 
     def finish(self, rules: PaperRules) -> None:
         """Minimise the objective of every rule (Algorithm 1), where weights are iterated."""

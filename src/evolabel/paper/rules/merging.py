@@ -1,34 +1,47 @@
 """Which rules are merged, and their weights afterwards (eq. 29).
 
-Two rules are merged if their ellipsoids touch, their shapes are similar, the merged rule is not much wider than
-the wider of both, and their consequents agree. Volumes are compared per dimension, because the ratio of two volumes
-grows without bound with the number of dimensions.
+A rule that a sample has moved is merged with the nearest one if their ellipsoids are similar (then they overlap), the
+merged rule is not much wider than the wider of both, and their consequents agree. Similarity is that per dimension,
+because the overlap of two ellipsoids vanishes with the number of dimensions.
 """
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from evolabel.engine.symmetric import one_blas_thread
-from evolabel.paper.rules.loops.rotated import degrees, substitute
-from evolabel.paper.rules.rule_state import PaperRuleState
-from evolabel.stages.rules.slots import stronger_first
+from evolabel.paper.rules.loops.rotated import degrees
+from evolabel.paper.rules.rule_state import PaperRuleState, weights_by_least_squares
+from evolabel.stages.rules.slots import stronger_first, unlocked
 from evolabel.typing import FloatArray
 
 ALIKE = 0.95  # Bhattacharyya coefficient per dimension
 CONFLICT = 0.5  # labels whose outputs differ by more disagree ...
 MOST_CONFLICTS = 0.2  # ... and more than this share of them forbids the merge
-CONTACT = 2.0  # radius of a rule's ellipsoid in root mean squared standard deviations
 
 
+@one_blas_thread()
 def partner_of(slot: int, base: PaperRuleState) -> int:
-    """Return the slot of the rule to merge that in `slot` with: the most similar one that passes all tests, or 0."""
-    best, partner = 0.0, 0
-    for other in range(1, base.n_rules + 1):
-        if other != slot and not base.arrays.locked[other] and touches(slot, other, base):
-            likeness = similarity(slot, other, base)
-            if likeness > max(best, ALIKE) and not is_too_wide(slot, other, base) and agrees(slot, other, base):
-                best, partner = likeness, other
-    return partner
+    """Return the slot of the rule to merge that in `slot` with: the nearest one, if it passes all tests; else 0."""
+    other = nearest_to(slot, base)
+    if not other or similarity(slot, other, base) <= ALIKE:
+        return 0
+    return 0 if is_too_wide(slot, other, base) or not agrees(slot, other, base) else other
+
+
+def nearest_to(slot: int, base: PaperRuleState) -> int:
+    """Return the unlocked slot whose centre is nearest to that of `slot`, by the distance of the latter; 0 if none."""
+    p, arrays = base.n_features, base.arrays
+    others = unlocked(arrays)
+    others = others[others != slot]
+    if not len(others):
+        return 0
+    apart = arrays.c[others, :p] - arrays.c[slot, :p]
+    if base.paper.rotated:
+        stretched = np.sqrt(base.settings.importance[:p]) * apart
+        squares = solve_triangular(base.own.F[slot, :p, :p], stretched.T, lower=True, check_finite=False).T ** 2
+    else:
+        squares = apart**2 * arrays.inv[slot, :p]
+    return int(others[np.argmin(squares.sum(axis=1))])
 
 
 def log_determinant(slot: int, base: PaperRuleState) -> float:
@@ -38,25 +51,6 @@ def log_determinant(slot: int, base: PaperRuleState) -> float:
         return float(np.log(base.variances()[slot - 1]).sum())
     diagonal = np.diag(base.own.F[slot])[:p]
     return float(2.0 * np.log(diagonal).sum() - p * np.log(degrees(arrays.k[slot], base.settings.prior_count)))
-
-
-def touches(a: int, b: int, base: PaperRuleState) -> bool:
-    """Return whether rules `a` and `b` touch on the line of their centres: r / m_a + r / m_b >= 1.
-
-    r is `CONTACT`, and m_a the distance of the centres in standard deviations of `a`.
-    """
-    apart = base.arrays.c[b, : base.n_features] - base.arrays.c[a, : base.n_features]
-    return sum(CONTACT / max(root_distance(slot, apart, base), 1e-12) for slot in (a, b)) >= 1.0
-
-
-def root_distance(slot: int, apart: FloatArray, base: PaperRuleState) -> float:
-    """Return the root mean squared Mahalanobis length of the difference `apart` by the rule in `slot`."""
-    p, arrays = base.n_features, base.arrays
-    if not base.paper.rotated:
-        return float(np.sqrt((apart**2 * arrays.inv[slot, :p]).mean()))
-    stretched = np.sqrt(base.settings.importance[:p]) * apart
-    squares = substitute(base.own.F[slot], stretched, 0, p, 0.0, np.inf, np.empty(p))
-    return float(np.sqrt(degrees(arrays.k[slot], base.settings.prior_count) * squares / p))
 
 
 def similarity(a: int, b: int, base: PaperRuleState) -> float:
@@ -84,23 +78,26 @@ def is_too_wide(a: int, b: int, base: PaperRuleState) -> bool:
     return bool(along > 1.5**2 * max(u @ first @ u, u @ second @ u))
 
 
-def disagreement(a: int, b: int, base: PaperRuleState) -> FloatArray:
-    """Return the difference of the outputs of rules `a` and `b` per label, at their common centre and around it.
+def disagreement(a: int, b: int, base: PaperRuleState, gap: FloatArray) -> FloatArray:
+    """Return how far outputs differ per label at the common centre of rules `a` and `b`, and around it.
 
-    Deviation: the paper compares slopes by the dihedral angle, which ignores intercepts: a rule with output 0
-    everywhere and one with output 1 everywhere would agree.
+    Their consequents differ by `gap`, (K, q). Deviation: the paper compares slopes by the dihedral angle, which ignores
+    intercepts: a rule with output 0 everywhere and one with output 1 everywhere would agree.
     """
     arrays, p = base.arrays, base.n_features
     k = arrays.k[[a, b]]
     centre = (k[0] * arrays.c[a, :p] + k[1] * arrays.c[b, :p]) / k.sum()
     spread = np.sqrt(k @ base.variances()[[a - 1, b - 1]] / k.sum())
-    gap = (base.weights(a) - base.weights(b)).T
     return np.asarray(np.abs(gap @ np.append(centre, 1.0)) + np.linalg.norm(gap[:, :-1] * spread, axis=1))
 
 
 def agrees(a: int, b: int, base: PaperRuleState) -> bool:
-    """Return whether few enough labels of rules `a` and `b` disagree."""
-    return bool((disagreement(a, b, base) > CONFLICT).mean() <= MOST_CONFLICTS)
+    """Return whether few enough labels of rules `a` and `b` disagree by least squares.
+
+    So rules do not depend on alpha, beta and the coupling, which can then be compared on the same rules.
+    """
+    gap = weights_by_least_squares(base, a) - weights_by_least_squares(base, b)
+    return bool((disagreement(a, b, base, gap) > CONFLICT).mean() <= MOST_CONFLICTS)
 
 
 def angle_similarity(a: int, b: int, base: PaperRuleState) -> FloatArray:
@@ -120,7 +117,8 @@ def consistency(a: int, b: int, base: PaperRuleState) -> FloatArray:
         ante, cons = similarity(a, b, base), angle_similarity(a, b, base)
         short = np.maximum(ante / np.maximum(cons, 1e-12) - 1.0, 0.0)  # only consequents less alike count against
         return np.asarray(np.exp(-((short * ante) ** 2)))
-    return np.maximum(0.0, 1.0 - disagreement(a, b, base))
+    gap = (base.weights(a) - base.weights(b)).T
+    return np.maximum(0.0, 1.0 - disagreement(a, b, base, gap))
 
 
 @one_blas_thread()

@@ -208,6 +208,11 @@ def rotated_shape(rules: PaperRuleState, slot: int) -> RotatedShape:
     return RotatedShape(slot, rules.n_features, rules.arrays, rules.settings, rules.own.F[slot])
 
 
+def weights_by_least_squares(rules: PaperRuleState, slot: int) -> FloatArray:
+    """Return the consequents of the rule in `slot` of `rules` by eq. (18), from its statistics alone, (K, q)."""
+    return np.asarray((rules.arrays.G[slot] + rules.anchor * rules.arrays.W[0]) @ rules.inverse(slot))
+
+
 def tighten(rules: PaperRuleState, slot: int, settings: Settings) -> None:
     """Set the step bound of `slot` of `rules` to lmax(H + penalty), by `settings`; iterated weights keep H whole."""
     penalty = settings.penalty[min(slot, 1)]

@@ -71,6 +71,12 @@ class PaperRules(PaperRuleState, RuleBase):
         join(z, y, self.paper.label_weight, joint)
         return joint
 
+    def _new_rule(self, s: FloatArray, parent: int, weight: float) -> int:
+        """Make a rule as `RuleBase` does; it is compared with others once it has moved, else its birth were undone."""
+        slot = super()._new_rule(s, parent, weight)
+        self.own.compared[slot] = self.arrays.k[slot]
+        return slot
+
     def _start_weights(self, slot: int, parent: int) -> None:
         """Set iterated weights of the new rule in `slot` to those of `parent`, eq. (28), or of the global model.
 

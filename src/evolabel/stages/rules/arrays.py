@@ -25,6 +25,7 @@ RULES, SEEN, NEXT_IDENTITY = 0, 1, 2
 # Sums of labels are at most so many times what labels of 0 and 1 can add up to: labels that are not annotated count by
 # the output for them, which may lie outside [0, 1].
 OUTSIDE = 1e4
+FIRST_CAPACITY = 32  # rules that the first arrays have slots for
 
 BLOCKS = 2  # in the memory of the sums that fade
 

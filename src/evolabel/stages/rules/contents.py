@@ -13,6 +13,7 @@ from evolabel.core.schema import Sizes, new_entries, of_features
 from evolabel.stages.rules import fast_sums, inverses
 from evolabel.stages.rules.arrays import RULE_ARRAYS, RULES, RuleArrays, Settings, rule_sizes, rule_switches
 from evolabel.stages.rules.loops.antecedents import derive_inverse_variance
+from evolabel.stages.rules.memory_need import check_growth
 from evolabel.stages.rules.rule_state import RuleState, blend
 from evolabel.stages.rules.slots import pool_sums
 from evolabel.typing import Arrays, FloatArray, IntArray
@@ -65,9 +66,17 @@ class RuleContents:
         return old
 
     def reserve(self, rules: int) -> None:
-        """Make slots for `rules` rules; their number doubles, so that arrays are rarely copied."""
-        if rules + 1 > len(self.rules.arrays.c):
-            self.take_larger(max(rules, 2 * (len(self.rules.arrays.c) - 1)), self.rules.n_labels)
+        """Make slots for `rules` rules; their number doubles, so that arrays are rarely copied.
+
+        OutOfMemoryError if the larger arrays do not fit beside the present ones, which then stay.
+        """
+        slots = len(self.rules.arrays.c)
+        if rules + 1 > slots:
+            larger = max(rules, 2 * (slots - 1))
+            check_growth(
+                sum(array.nbytes for array in self.rules.by_slot.values()) // slots, self.rules.n_rules, larger
+            )
+            self.take_larger(larger, self.rules.n_labels)
 
     def start_inverse(self, slot: int) -> None:
         """Set P of `slot` to that of consequents without samples."""

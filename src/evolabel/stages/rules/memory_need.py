@@ -10,7 +10,7 @@ from typing import Any
 
 from evolabel.core.options import Options
 from evolabel.errors import OutOfMemoryError
-from evolabel.stages.rules.stage import FIRST_CAPACITY
+from evolabel.stages.rules.arrays import FIRST_CAPACITY
 
 GIB = 2**30
 
@@ -105,3 +105,14 @@ def check_memory(n_features: int, n_labels: int, options: Options, need_of: Need
         f"(max_rules={options.max_rules}, {per_rule / GIB:.3g} GiB per rule){own}, "
         f"{available / GIB:.3g} GiB are available; use {way}"
     )
+
+
+def check_growth(per_rule: int, rules: int, larger: int) -> None:
+    """Raise OutOfMemoryError if slots for `larger` rules, of `per_rule` bytes each, do not fit; `rules` are in use."""
+    need = larger * per_rule
+    available = memory_available() if need > _ALWAYS_FITS else None
+    if available is not None and need > available:
+        raise OutOfMemoryError(
+            f"there are {rules} rules, and slots for {larger} need {need / GIB:.3g} GiB, {available / GIB:.3g} GiB are "
+            f"available; fit a model with max_rules={rules}, or one that starts fewer rules by a larger vigilance"
+        )

@@ -15,6 +15,7 @@ from evolabel.errors import StateError
 from evolabel.stages.rules import slots
 from evolabel.stages.rules.arrays import (
     DONE,
+    FIRST_CAPACITY,
     NEXT_IDENTITY,
     NOVEL,
     RULES,
@@ -48,7 +49,6 @@ class Beside(Protocol):
         """Merge away a rule that is not needed any more; return whether there was one."""
 
 
-FIRST_CAPACITY = 32  # rules that the first arrays have slots for
 EVENTS_KEPT = 10_000  # older events are dropped, so that memory stays constant
 
 _learn_alone, _update_moments = direct(learn_alone), interpreted(update_moments)
@@ -181,6 +181,7 @@ class RuleBase(RuleState):
 
         If locks forbid that, no rule is created, and the nearest rule is updated instead.
         """
+        self.reserve(min(self.n_rules + 1, self.settings.max_rules))
         self.arrays.counters[SEEN] += 1
         if self.n_rules >= self.settings.max_rules:
             if len(slots.unlocked(self.arrays)) < 2:
@@ -188,7 +189,6 @@ class RuleBase(RuleState):
                 return
             if self.beside is None or not self.beside.give_up_slot():
                 self.shrink_to(self.settings.max_rules - 1)
-        self.reserve(self.n_rules + 1)
         parent = self.nearest_rule(s)
         self._update_moments(0, s, weight)
         slot = self._new_rule(s, parent, weight)
