@@ -20,6 +20,16 @@ ParameterValues = dict[str, tuple[Any, ...]]
 
 _RLS_ONLY = {"alpha": 0.0, "beta": 0.0, "prox_steps": 0}  # eqs. (25)-(27) only, as the paper's rivals learn
 
+_FIXED: dict[str, dict[str, Any]] = {
+    "ours": {},
+    "ridge": {"coupling": "ridge"},
+    "uncoupled": {"coupling": "none", "beta": 0.0},
+    "rfwls": _RLS_ONLY,
+    "ovr": _RLS_ONLY,
+    "chain": _RLS_ONLY,
+}
+"""Parameters of the paper's profile that are not searched, by what a method is tuned as. None changes the rules."""
+
 
 @dataclass(frozen=True)
 class Method:
@@ -54,6 +64,20 @@ def _asking(per: str, budget: float, *, instability: bool = False) -> Callable[.
     return make
 
 
+def _random(per: str) -> Callable[..., Learner]:
+    """A function that makes a learner of a tenth of the labels or samples (`per`) at random.
+
+    In the paper's profile answers move rules as far as those that `_asking` asks for, and as much budget is saved.
+    """
+
+    def make(classifier: EvolvingFuzzyClassifier, profile: Profile, seed: int) -> Learner:
+        options: dict[str, Any] = paper_settings() if profile == "paper" else {"error_feedback": False}
+        kept = {name: value for name, value in options.items() if name not in ("criteria", "selection")}
+        return RandomSelection(classifier, 0.1, per, seed=seed, **kept)
+
+    return make
+
+
 METHODS: dict[str, Method] = {
     "ours": Method("EFC-ML (ours)", "ours", lambda classifier, profile, seed: classifier),
     "ovr": Method("one-versus-rest", "ovr", lambda classifier, profile, seed: EvolvingOneVsRest(classifier)),
@@ -69,27 +93,31 @@ METHODS: dict[str, Method] = {
     "samples-30": Method("30 % of the samples", "ours", _asking("samples", 0.3)),
     "samples-20": Method("20 % of the samples", "ours", _asking("samples", 0.2)),
     "samples-10": Method("10 % of the samples", "ours", _asking("samples", 0.1)),
-    "random-10": Method(
-        "10 % at random",
-        "ours",
-        lambda classifier, profile, seed: RandomSelection(classifier, 0.1, seed=seed, error_feedback=False),
-    ),
+    "random-10": Method("10 % at random", "ours", _random("samples")),
 }
+
+
+CONTROLS: dict[str, Method] = {
+    "ridge": Method(
+        "ridge in place of the coupling", "ridge", lambda classifier, profile, seed: classifier, ("paper",)
+    ),
+    "uncoupled": Method("L1 alone", "uncoupled", lambda classifier, profile, seed: classifier, ("paper",)),
+    "random-labels-10": Method("10 % of the labels at random", "ours", _random("labels"), ("paper",)),
+}
+"""Ablations: each differs from a method in one thing, on the same rules, by the same search, rates and savings."""
 
 
 def build_classifier(profile: Profile, tuned_as: str, params: dict[str, Any]) -> EvolvingFuzzyClassifier:
     """An untrained classifier for a method tuned as `tuned_as` in `profile`, with the tuned `params`."""
     if profile == "default":
         return EvolvingFuzzyClassifier(**params)
-    return PaperClassifier(**{**({} if tuned_as == "ours" else _RLS_ONLY), **params})
+    return PaperClassifier(**{**_FIXED[tuned_as], **params})
 
 
 def search_grid(profile: Profile, tuned_as: str, grids: dict[Profile, ParameterValues]) -> ParameterValues:
     """The values of `grids` that a method tuned as `tuned_as` is searched over in `profile`.
 
-    The same for all methods; alpha and beta only where they have an effect.
+    The same for all methods; alpha and beta only where they are not fixed.
     """
-    grid = grids[profile]
-    if profile == "default" or tuned_as == "ours":
-        return grid
-    return {"vigilance": grid["vigilance"]}
+    fixed = _FIXED[tuned_as] if profile == "paper" else {}
+    return {name: values for name, values in grids[profile].items() if name not in fixed}

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from evolabel.evaluate import Learner, Results, prequential
 from evolabel.evaluate.learner import answer_and_learn
 from evolabel.paper import PaperGridSearch
-from evolabel.paper.reproduce.methods import METHODS, Profile, build_classifier, search_grid
+from evolabel.paper.reproduce.methods import CONTROLS, METHODS, Profile, build_classifier, search_grid
 from evolabel.paper.reproduce.results import RunResult, Task
 from evolabel.paper.reproduce.run_size import RunSize
 from evolabel.streams import Dataset
@@ -37,7 +37,7 @@ def tune_task(task: Task, dataset: Dataset, run_size: RunSize, seed: int) -> Par
     All methods use the same folds, score and grids (`run_size`), and of a large batch the same rows, drawn by `seed`.
     """
     X, Y = dataset.X[: dataset.split], dataset.Y[: dataset.split]
-    prefix = "" if task.method in ("ours", "rfwls") else _WRAPPED
+    prefix = _WRAPPED if task.method in ("ovr", "chain") else ""
     values = search_grid(task.profile, task.method, run_size.grids)
     grid = {f"{prefix}{name}": tried for name, tried in values.items()}
     rows = search_rows(len(X), run_size.max_search_labels // Y.shape[1], seed)
@@ -102,7 +102,7 @@ def time_task(
 
 def build_learner(profile: Profile, method: str, params: Params, seed: int) -> Learner:
     """An untrained learner for `method` in `profile` with the tuned `params`; `seed` is that of random selection."""
-    kind = METHODS[method]
+    kind = {**METHODS, **CONTROLS}[method]
     return kind.learner(build_classifier(profile, kind.tuned_as, params), profile, seed)
 
 
