@@ -23,6 +23,7 @@ RUN_ELSEWHERE = {
     "docs/how-to/expert-rules.md": "explain/test_expert_docs.py",
     "docs/tutorials/plant-day.md": "test_plant_day.py",
     "docs/how-to/service-programs.md": "server",
+    "docs/tutorials/own-file.md": "server/browser/test_own_project.py",
 }
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""Take the pictures of docs/tutorials/first-project.md: the demonstration of the labelling service in a browser.
+"""Take the pictures of docs/tutorials/first-project.md and own-file.md: the labelling service in a browser.
 
 python tools/service_pictures.py        # needs the extras server and browser, and Chromium (EVOLABEL_CHROMIUM)
 """
@@ -59,7 +59,34 @@ def _take_pictures(page: Page, link: str) -> None:
         page.goto(link.split("/invite/")[0] + path)
         page.locator("#following").wait_for()  # it follows the stream
         page.screenshot(path=FOLDER / f"{name}.png")
-        print(name, page.title(), (FOLDER / f"{name}.png").stat().st_size // 1000, "kB")
+        _print_size(name, page)
+    _take_pictures_of_file(page, link.split("/invite/")[0])
+
+
+def _take_pictures_of_file(page: Page, address: str) -> None:
+    """Make a project of a file of 240 rows, and take a picture of its columns and of its page."""
+    lines = [
+        f"w{row},2026-03-{1 + row // 24:02d} {row % 24:02d}:00,{'north' if row % 3 else 'south'},"
+        f"{(row * 37) % 100 / 10:.1f},{'' if row % 4 == 3 else int((row * 37) % 100 > 60)}"
+        for row in range(240)
+    ]
+    text = "\n".join(["sample_id,taken,site,turbidity,murky", *lines])
+    page.set_viewport_size({"width": 1100, "height": 1100})
+    page.goto(f"{address}/new")
+    page.locator("#file").set_input_files([{"name": "river.csv", "mimeType": "text/csv", "buffer": text.encode()}])
+    page.locator("#send button").click()
+    page.locator("#people").fill("mira")
+    page.screenshot(path=FOLDER / "new-file.png")
+    _print_size("new-file", page)
+    page.locator("#choices .btn.main").click()
+    page.set_viewport_size({"width": 1100, "height": 760})
+    page.get_by_text("240 of 240").wait_for()
+    page.screenshot(path=FOLDER / "file.png")
+    _print_size("file", page)
+
+
+def _print_size(name: str, page: Page) -> None:
+    print(name, page.title(), (FOLDER / f"{name}.png").stat().st_size // 1000, "kB")
 
 
 if __name__ == "__main__":

@@ -46,9 +46,9 @@ def test_from_an_own_file_to_the_exported_model(root, tmp_path):
     assert chosen == {"sample_id": "id", "taken": "time", "site": "source", "turbidity": "number", "murky": "label"}
     assert page.locator("#a-day").input_value() == "24"
     page.get_by_label("Budget").fill("50")
-    assert "Of 24 × 1 labels a day, people are asked for at most 12." in page.locator("#day").inner_text()
+    assert "Of 1 times 24 labels a day, people are asked for at most 12." in page.locator("#day").inner_text()
     page.locator("#labels").fill("murky: the water is cloudy\nsmell: it smells")
-    assert "Of 24 × 2 labels a day, people are asked for at most 24" in day.inner_text()
+    assert "Of 2 times 24 labels a day, people are asked for at most 24" in day.inner_text()
     page.locator("#labels").fill("murky: the water is cloudy")
     page.locator("#people").fill("mira")
     page.get_by_text("Rows wait for answers").click()  # all rows at once

@@ -49,7 +49,7 @@ def test_a_file_is_looked_at_and_becomes_a_project(root):
         "use-0": "id", "use-1": "number", "use-2": "source", "use-3": "label", "labels": "frogs", "one_of": "any",
         "per": "labels", "budget": "10", "people": "", "title": "My pond", "slug": "my-pond", "waits": "on",
     }  # fmt: skip
-    assert "Of 1,000 × 1 labels a day, people are asked for at most 100." in page
+    assert "Of 1 times 1,000 labels a day, people are asked for at most 100." in page
     done, place = begun(root, labels="frogs: heard\nnewts", people="mira\nEva expert", waits=None, a_day="10")
     assert done.status_code == 200
     assert done.text.count("/invite/") == 2

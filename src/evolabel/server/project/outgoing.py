@@ -76,7 +76,7 @@ def address_of_host(parts: SplitResult, allowed: Sequence[Network]) -> Address:
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Sequence[Network] = ()) -> int:
-    """Return the status with which `url` has answered a POST of `body` with `headers`; `allowed` as in `address_of_host`.
+    """Return the status with which `url` has answered a POST of `body` with `headers`; `allowed` as to find a host.
 
     RefusedError if there is no answer within 10 seconds, or another one than 2xx.
     """
