@@ -135,9 +135,9 @@ def test_a_contradicted_rule_that_is_locked_stays_without_a_say():
     number = clf.rulebook.add("IF x0 ABOVE -9 THEN label0 99% WEIGHT 5000")
     Y = np.column_stack([np.zeros(300), np.full(300, np.nan), np.full(300, np.nan)])
     clf.partial_fit(X[:300], Y)
-    assert not clf.rules_.written[0].outcomes[0].has_say
+    assert not clf.rules_.written[0].outcomes[0].is_used
     clf.rulebook.lock(number)
     clf.partial_fit(X[300:600], 1.0 - Y)  # the data agree with the rule again
     (rule,) = clf.rules_.written
     assert rule.locked
-    assert not rule.outcomes[0].has_say
+    assert not rule.outcomes[0].is_used

@@ -132,7 +132,7 @@ def test_a_rule_that_is_worse_beyond_doubt_has_no_say_and_an_event_says_so():
         in str(told[0])
     )
     outcome = clf.rules_.written[0].outcomes[0]
-    assert not outcome.has_say
+    assert not outcome.is_used
     assert "(written: 10 %; " in clf.rules_.text
     assert "so far: 100 %; worse than without it beyond doubt: it is not used here" in clf.rules_.text
     assert clf.predict(row(0.0, 0.0, 1.5))[0, 1] == 1
@@ -175,7 +175,7 @@ def test_a_locked_rule_keeps_its_answer_and_counts_its_rows(clf):
     assert clf.decision_function(row(2.0))[0, 0] == 0.9
     assert rule.outcomes[0].support > 10
     assert rule.outcomes[0].share == 0.0
-    assert rule.outcomes[0].has_say
+    assert rule.outcomes[0].is_used
     assert rule.title.startswith(f'Rule {rule.number} "hot", locked, written')
     with pytest.raises(StateError, match="locked already"):
         book.lock("hot")

@@ -83,7 +83,7 @@ def create_app(
         responses=problems.DOCUMENTED,
     )
     app.state.access = Access(service, token_per_minute)
-    app.state.streams = Streams(service, lambda happening: describe(happening).title)
+    app.state.streams = Streams(service, lambda item: describe(item).title)
     app.state.project_defaults = project_defaults or ProjectSettings()
     app.state.metrics_for = networks(metrics_for)
     problems.install(app)

@@ -185,6 +185,8 @@ def test_a_database_that_becomes_read_only(sqlite, start):
     assert client.get("/api/v1/projects").status_code == 200
     while not count(service, "SELECT COUNT(*) FROM token WHERE used IS NOT NULL"):
         time.sleep(0.01)  # another thread stores the use of the token, once a minute
+    while any(thread.name == "snapshot" for thread in threading.enumerate()):
+        time.sleep(0.01)  # the first snapshot is stored in a thread, too, which would meet the failure first
     with service.writer.transaction() as connection:
         connection.exec_driver_sql("PRAGMA query_only=ON")
     assert problem(post(client, {"id": "a", "x": {"pressure": 1.0}})) == (503, "busy")

@@ -26,9 +26,7 @@ def test_an_expert_tries_adds_edits_locks_and_undoes(served):
     trial = eva("POST", f"{P}/rules?dry_run=1", {"form": LOW})
     assert trial.status_code == 200
     found = trial.json()
-    assert (
-        found["read_as"] == 'IF pressure BELOW -0.2 THEN leak 2%, wear LIKELY WITH CONFIDENCE 1 WEIGHT 20 CALLED "low"'
-    )
+    assert found["text"] == 'IF pressure BELOW -0.2 THEN leak 2%, wear LIKELY WITH CONFIDENCE 1 WEIGHT 20 CALLED "low"'
     changes = found["changes"]
     assert changes["of"] == 90
     assert changes["labels"]["leak"]["to_no"] == changes["labels"]["leak"]["judged"] > 0

@@ -31,9 +31,9 @@ def asking(last=None):
     return SimpleNamespace(headers={} if last is None else {"last-event-id": str(last)})
 
 
-def words(happening):
+def words(item):
     """The text of an act."""
-    return describe(happening).title
+    return describe(item).title
 
 
 async def allow():

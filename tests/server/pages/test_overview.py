@@ -34,7 +34,7 @@ def look(service, kept=None, since=0):
     worker, now = service.workers["pumps"], time.time_ns() // 1000
     with service.reader.connect() as connection:
         kept = kept or RecentDays(worker.project.id, day_of)
-        return kept.look(connection, since, now, features=FEATURES, seen=worker.state.seen)
+        return kept.read(connection, since, now, features=FEATURES, seen=worker.state.seen)
 
 
 def test_the_overview_of_a_project_without_samples_shows_how_to_send_one(sqlite, start):

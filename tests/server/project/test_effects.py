@@ -145,7 +145,7 @@ def test_effects_are_left_out_while_the_worker_is_busy(sqlite, start):
 
 def test_a_trial_ends_with_its_question_also_while_others_wait():
     found = Effects(1, None, None, None, lambda: False)
-    found._held = {number: {"final": False} for number in (21, 22, 23, 24, 25)}
+    found._expected = {number: {"final": False} for number in (21, 22, 23, 24, 25)}
     answers = [("answer", {"number": number}, {"final_at": 9}) for number in range(10)]
     ends = [
         ("withdrawal", {"number": 21}, {}),
@@ -155,4 +155,4 @@ def test_a_trial_ends_with_its_question_also_while_others_wait():
     ]
     found.after_commit([Record(i, NewRecord(*facts, 1), b"") for i, facts in enumerate(answers + ends)])
     assert found._tasks.full()
-    assert found._held == {}
+    assert found._expected == {}

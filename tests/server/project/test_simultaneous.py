@@ -131,7 +131,7 @@ def test_the_model_is_the_same_as_if_the_others_had_answered_later(tmp_path, sta
     assert checksums[0] == checksums[1]
 
 
-def test_an_answer_that_is_held_when_the_question_closes_is_a_correction(sqlite, start):
+def test_an_answer_that_can_be_taken_back_when_the_question_closes_is_a_correction(sqlite, start):
     service = start(sqlite, hold_seconds=3600)
     worker, (anna, bob, *_) = service.workers["pumps"], five_people(service)
     ask(service, 6)

@@ -149,9 +149,7 @@ def test_a_stream_of_the_standby_ends_when_it_takes_over(pair):
 
     async def main():
         follower = standby.readable()["pumps"]
-        response = await Streams(standby, lambda happening: "").response(
-            SimpleNamespace(headers={}), follower, 9, _allow
-        )
+        response = await Streams(standby, lambda item: "").response(SimpleNamespace(headers={}), follower, 9, _allow)
         lines = response.body_iterator
         await anext(lines)
         await asyncio.to_thread(active.stop)

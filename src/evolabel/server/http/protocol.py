@@ -29,20 +29,20 @@ class DeadlineProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take `data`, and begin or end the time of a head or a body."""
         super().data_received(data)
-        self._look()
+        self._follow()
 
     def on_response_complete(self) -> None:
         """Go on with the next request, of which a part may be here already."""
         super().on_response_complete()
-        self._look()
+        self._follow()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the waiting."""
         self._enter("")
         super().connection_lost(exc)
 
-    def _look(self) -> None:
-        """Enter the phase in which the connection is."""
+    def _follow(self) -> None:
+        """Start the time of the phase in which the connection is."""
         if self.conn.their_state is h11.SEND_BODY:
             self._enter("body")
         elif self.conn.their_state is h11.IDLE and (self.cycle is None or self.conn.trailing_data[0]):

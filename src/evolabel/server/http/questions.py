@@ -113,7 +113,7 @@ async def delete_answer(worker: Entered, origin: Sent, number: Number) -> None:
 async def get_effect(worker: Entered, identity: Entrant, number: Number) -> dict[str, Any] | Response:
     """Return how many of the last predictions the answer changed; 204 while that is not known.
 
-    While the own answer is held, `final` is false, and there are no numbers by label.
+    While the own answer can be taken back, `final` is false, and there are no numbers by label.
     """
     is_known = await read(worker, lambda batch: reading.may_see_effect(batch, number, identity.person_id))
     found = (await asyncio.to_thread(worker.effects.find, [number])).get(number) if is_known else None

@@ -161,7 +161,7 @@ async def get_samples(
 
 @reading_router.get("/{sample}")
 async def get_sample(worker: Entered, identity: Entrant, sample: str, access: AppAccess) -> Facts:
-    """Return a sample with its prediction and what people said; what is hidden yet is left out, and `hidden` is true.
+    """Return a sample, its prediction and the answers of people; what is hidden yet is left out, and `hidden` is true.
 
     `sample` is its number, or `id:` and its id.
     """
@@ -197,7 +197,7 @@ async def sample_for(worker: Worker, identity: Identity, sample: str) -> Facts:
 
 
 async def shown_responses(access: Access, worker: Worker, identity: Identity, shown: Facts) -> list[Facts]:
-    """Return what people said to the sample `shown`, read by `access`; only the own response where it is hidden."""
+    """Return the answers to the sample `shown`, read by `access`; only the own response where it is hidden."""
     given = await access.read(lambda c: responses_to(c, worker.project.id, shown["number"]))
     return [response.facts() for response in given if not shown["hidden"] or response.person_id == identity.person_id]
 

@@ -226,18 +226,18 @@ class _Samples:
 
     def __init__(self) -> None:
         self._last = 0.0
-        self._held: StreamEvent | None = None
+        self._sample: StreamEvent | None = None
 
     def seconds(self) -> float:
-        """Return after how many seconds an event that is held back may pass."""
-        return COMMENT_SECONDS if self._held is None else self._last + _SAMPLE_SECONDS - time.monotonic()
+        """Return after how many seconds the event that waits may pass."""
+        return COMMENT_SECONDS if self._sample is None else self._last + _SAMPLE_SECONDS - time.monotonic()
 
     def passed(self, events: list[StreamEvent]) -> list[StreamEvent]:
-        """Return which of `events`, and of what is held back, pass now."""
+        """Return which of `events`, and of the one that waits, pass now."""
         others = [event for event in events if event.name != "sample"]
         samples = [event for event in events if event.name == "sample"]
-        self._held = samples[-1] if samples else self._held
-        if self._held is None or time.monotonic() < self._last + _SAMPLE_SECONDS:
+        self._sample = samples[-1] if samples else self._sample
+        if self._sample is None or time.monotonic() < self._last + _SAMPLE_SECONDS:
             return others
-        held, self._held, self._last = self._held, None, time.monotonic()
-        return [held, *others]
+        sample, self._sample, self._last = self._sample, None, time.monotonic()
+        return [sample, *others]

@@ -78,7 +78,7 @@ def read_activity(
     if person is not None:
         query = query.where(PERSON.c.name == person)
     query = query.order_by(ACTIVITY.c.seq.desc(), ACTIVITY.c.part.desc()).limit(most)
-    return [_happening(row) for row in connection.execute(query)]
+    return [_item(row) for row in connection.execute(query)]
 
 
 def activity_after(
@@ -96,13 +96,13 @@ def activity_after(
         found = connection.execute(rows.where(ACTIVITY.c.seq == found[0].seq)).all()
     elif more:
         found = [row for row in found if row.seq < found[-1].seq]
-    return [_happening(row) for row in found], more
+    return [_item(row) for row in found], more
 
 
 def activity_of(connection: Connection, project_id: int, records: Collection[int]) -> list[ActivityItem]:
     """Return what these `records` of project `project_id` made, read through `connection`."""
     query = _of_kinds(project_id, [""]).where(ACTIVITY.c.seq.in_(sorted(records)))
-    return [_happening(row) for row in connection.execute(query)]
+    return [_item(row) for row in connection.execute(query)]
 
 
 def people_in(connection: Connection, project_id: int) -> list[tuple[str, str]]:
@@ -113,7 +113,7 @@ def people_in(connection: Connection, project_id: int) -> list[tuple[str, str]]:
     return [(row.name, row.display) for row in connection.execute(query.order_by(PERSON.c.display))]
 
 
-def _happening(row: Row[Any]) -> ActivityItem:
+def _item(row: Row[Any]) -> ActivityItem:
     return ActivityItem(row.seq, row.part, row.kind, row.at, row.display, parsed(row.args))
 
 

@@ -44,9 +44,9 @@ def prepare_tables(connection: Connection) -> None:
 def _check_columns(connection: Connection) -> None:
     """Raise SchemaError if tables of the version of the program lack a column: drafts of the first one had fewer."""
     found = inspect(connection).get_multi_columns()
-    held = {name: {column["name"] for column in columns} for (_, name), columns in found.items()}
+    present = {name: {column["name"] for column in columns} for (_, name), columns in found.items()}
     for table in METADATA.sorted_tables:
-        if missing := {column.name for column in table.columns} - held.get(table.name, set()):
+        if missing := {column.name for column in table.columns} - present.get(table.name, set()):
             raise SchemaError(
                 f"the tables have version {SCHEMA_VERSION}, but {table.name} has no column {min(missing)}: start the "
                 "development version of 17 November 2026 or before that made them, or make a new database"

@@ -59,9 +59,9 @@ class SessionLock:
     def acquire(self) -> bool:
         """Return whether this session holds the lock now."""
         first, second = _POSTGRES_KEY
-        held = self._connection.scalar(text(f"SELECT pg_try_advisory_lock({first}, {second})"))
+        is_locked = self._connection.scalar(text(f"SELECT pg_try_advisory_lock({first}, {second})"))
         self._connection.commit()
-        return bool(held)
+        return bool(is_locked)
 
     def release(self) -> None:
         """Give the lock back."""
@@ -71,7 +71,7 @@ class SessionLock:
 
 
 WriterLock = FileLock | SessionLock
-"""Held by one process at a time."""
+"""What makes one process the writer of a database."""
 
 
 def writer_lock(url: URL, connection: Connection) -> WriterLock:
@@ -156,7 +156,7 @@ class LogWriter:
         self._engine = writing_engine(url, checkpoint=checkpoint)
         self._lock = threading.Lock()
         self._connection: Connection | None = None
-        self._held: WriterLock | None = None
+        self._database_lock: WriterLock | None = None
         self._refusal = _ANOTHER  # why this process is not the writer, while it is not
         self._terms = 0
 
@@ -166,26 +166,26 @@ class LogWriter:
         StoreError if the database cannot be opened.
         """
         with self._lock:
-            if self._held is not None:
+            if self._database_lock is not None:
                 return True
             try:
                 self._connection = self._engine.connect()
                 lock = writer_lock(self.url, self._connection)
                 self._refusal = _ANOTHER
                 if lock.acquire():
-                    self._held = lock
+                    self._database_lock = lock
                     self._terms += 1
             except SQLAlchemyError as error:
                 raise StoreError(f"the database cannot be opened for writing: {_short(error)}") from error
             finally:
-                if self._held is None:
+                if self._database_lock is None:
                     self._drop()
-            return self._held is not None
+            return self._database_lock is not None
 
     @property
     def is_writer(self) -> bool:
         """Whether this process was the writer when it last used the connection."""
-        return self._held is not None
+        return self._database_lock is not None
 
     @property
     def term(self) -> int:
@@ -210,7 +210,7 @@ class LogWriter:
         """
         with self._lock:
             connection = self._connection
-            if self._held is None or connection is None:
+            if self._database_lock is None or connection is None:
                 raise NotWriterError(self._refusal)
             is_known = False  # whether the transaction has ended, and how
             is_sent = False
@@ -235,7 +235,7 @@ class LogWriter:
 
     def ping(self) -> None:
         """Use the connection, so that the database does not take it for one of a server that hangs."""
-        if self.url.get_backend_name() == "postgresql" and self._held is not None:
+        if self.url.get_backend_name() == "postgresql" and self._database_lock is not None:
             with contextlib.suppress(NotWriterError, StoreError), self.transaction() as connection:
                 connection.execute(text("SELECT 1"))
 
@@ -253,12 +253,12 @@ class LogWriter:
 
     def _drop(self) -> None:
         """Close the connection and release the lock."""
-        if self._held is not None:
-            self._held.release()
+        if self._database_lock is not None:
+            self._database_lock.release()
         if self._connection is not None:
             with contextlib.suppress(SQLAlchemyError, OSError):
                 self._connection.close()
-        self._held = self._connection = None
+        self._database_lock = self._connection = None
 
 
 @contextlib.contextmanager

@@ -49,9 +49,9 @@ class DayOfActivity(NamedTuple):
     found: list[Described]
 
 
-def describe(happening: ActivityItem, n: int = 1) -> Described:
-    """Return `happening` in words, or `n` of them that one record made."""
-    kind, args = happening.kind, happening.args
+def describe(item: ActivityItem, n: int = 1) -> Described:
+    """Return `item` in words, or `n` of them that one record made."""
+    kind, args = item.kind, item.args
     key = kind.replace(".", "_")
     if kind == "epoch.started" and args.get("cause") != "start":
         key = "epoch_recovered"
@@ -62,32 +62,30 @@ def describe(happening: ActivityItem, n: int = 1) -> Described:
     if n > 1:
         key = f"{key}_many"
     known = texts.catalogue()
-    values = _Values(args, who=happening.person or texts.text("happening.somebody"), kind=kind, n=n, back=happening.at)
-    title = known.get(f"happening.{key}", known["happening.other"]).format_map(values)
-    more = known.get(f"happening.{key}_more", "").format_map(values)
-    return Described(
-        happening.at, _by_kind(_ICONS, kind, "info"), _by_kind(_TONES, kind, ""), title, more, happening.seq
-    )
+    values = _Values(args, who=item.person or texts.text("activity.somebody"), kind=kind, n=n, back=item.at)
+    title = known.get(f"activity.{key}", known["activity.other"]).format_map(values)
+    more = known.get(f"activity.{key}_more", "").format_map(values)
+    return Described(item.at, _by_kind(_ICONS, kind, "info"), _by_kind(_TONES, kind, ""), title, more, item.seq)
 
 
-def describe_all(happenings: Iterable[ActivityItem]) -> Iterator[Described]:
-    """Yield `happenings` in words, in their order; more than three of one kind that one record made are one line."""
-    for _, group in groupby(happenings, key=lambda h: (h.seq, h.kind)):
+def describe_all(items: Iterable[ActivityItem]) -> Iterator[Described]:
+    """Yield `items` in words, in their order; more than three of one kind that one record made are one line."""
+    for _, group in groupby(items, key=lambda item: (item.seq, item.kind)):
         same = list(group)
-        many = len(same) > _MOST_SINGLE and f"happening.{same[0].kind.replace('.', '_')}_many" in texts.catalogue()
+        many = len(same) > _MOST_SINGLE and f"activity.{same[0].kind.replace('.', '_')}_many" in texts.catalogue()
         yield from [describe(same[0], len(same))] if many else [describe(h) for h in same]
 
 
 def describe_answers(answered: DayOfAnswers) -> Described:
     """Return what a person has `answered` on a day, in words."""
     counts = answered.counts
-    title = texts.counted("happening.answers", counts.answers, who=answered.person)
+    title = texts.counted("activity.answers", counts.answers, who=answered.person)
     parts = []
     if counts.seconds is not None:
         seconds = texts.decimal_text(f"{counts.seconds:.1f}")
-        parts.append(texts.text("happening.answers_each", seconds=seconds))
+        parts.append(texts.text("activity.answers_each", seconds=seconds))
     if counts.refused:
-        parts.append(texts.text("happening.answers_refused", n=counts.refused))
+        parts.append(texts.text("activity.answers_refused", n=counts.refused))
     return Described(answered.at, "chat", "", title, ", ".join(parts), answered.seq)
 
 
@@ -103,8 +101,8 @@ def _heading(day: datetime.date, today: datetime.date) -> str:
     date = texts.date_text(day, year=day.year != today.year)
     days = (today - day).days
     if days in (0, 1):
-        return texts.text("happening.today" if days == 0 else "happening.yesterday", date=date)
-    return texts.text("happening.day", weekday=texts.text(f"weekday.d{day.weekday()}"), date=date)
+        return texts.text("activity.today" if days == 0 else "activity.yesterday", date=date)
+    return texts.text("activity.day", weekday=texts.text(f"weekday.d{day.weekday()}"), date=date)
 
 
 class _Values(dict[str, Any]):
@@ -126,7 +124,7 @@ class _Values(dict[str, Any]):
 
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
-        return texts.text("happening.on" if value else "happening.off")
+        return texts.text("activity.on" if value else "activity.off")
     return texts.decimal_text(f"{value:.3g}") if isinstance(value, float) else f"{value}"
 
 

@@ -197,18 +197,18 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
     now, project = now_us(), worker.project.id
     since = (now - SHOWN) // HOUR * HOUR
     with reading(service.reader) as connection:
-        look = recent_days.look(connection, since, now, features=found["feature_list"], seen=found["samples"])
-        counts = count_since(connection, project, look.hours)
+        recent = recent_days.read(connection, since, now, features=found["feature_list"], seen=found["samples"])
+        counts = count_since(connection, project, recent.hours)
         marks = read_activity(connection, project, _MOST_MARKS, kinds=["model.drift", "epoch."])
-        days = _days(connection, project, look.answered, now)
-        chart = _chart(connection, project, look.hours, now)
+        days = _days(connection, project, recent.answered, now)
+        chart = _chart(connection, project, recent.hours, now)
         learned, file = learned_since(connection, project, since), file_status(connection, project)
-    begin = look.judged[0].at if look.judged else since
+    begin = recent.judged[0].at if recent.judged else since
     drifts = [mark for mark in marks if mark.kind == "model.drift" and mark.at >= begin]
     shown = [Drift(drift.at, str(drift.args.get("label"))) for drift in drifts]
-    quality = label_rows(found["label_list"], look.judged, begin, now, shown)
+    quality = label_rows(found["label_list"], recent.judged, begin, now, shown)
     falls = [(row.name, row.change or 0.0) for row in quality.rows if row.judged >= _ENOUGH and not row.drifts]
-    causes = look.causes | {"waiting": found["open"]}
+    causes = recent.causes | {"waiting": found["open"]}
     checks = [
         *_checks(service, worker, counts, now),
         health.check_expired(causes),
@@ -227,10 +227,10 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
         "stop": _last_stop([mark for mark in marks if mark.kind != "model.drift"], now),
         "days": days,
         "chart": chart,
-        "reasons": look.reasons,
+        "reasons": recent.reasons,
         "taught": learned,
         "file": None if file is None or file.state == "ended" else file,
-        "unseen": _most_unseen(look.unseen, found["samples"]),
+        "unseen": _most_unseen(recent.unseen, found["samples"]),
         "checks": checks,
         "wrong": [check for check in checks if not check.holds],
     }

@@ -1,4 +1,4 @@
-"""The page of one sample: what was said then, the model now in parts, what would turn it, what people said."""
+"""The page of one sample: the prediction as it was logged, the model now in parts, what would turn it, answers."""
 
 from typing import Annotated, Any, NamedTuple
 

@@ -64,7 +64,7 @@ async def post_settings(worker: Entered, visitor: Entrant, origin: Sent, request
     """Change what the form holds; a form that cannot be used is shown again, and nothing is changed."""
     form = await checked_form(request, visitor)
     try:
-        operation = _verb(form, await read(worker, lambda batch: batch.state.settings), origin)
+        operation = _operation(form, await read(worker, lambda batch: batch.state.settings), origin)
         await carry_out(worker, operation, origin)
     except _ERRORS as error:
         return await _page(request, worker, visitor, wrong=error, form=form)
@@ -125,7 +125,7 @@ def _shown(name: str, settings: ProjectSettings) -> str:
     return f"{100.0 * value:g}" if name in _PERCENT else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _verb(form: FormData, settings: ProjectSettings, origin: Any) -> Operation:
+def _operation(form: FormData, settings: ProjectSettings, origin: Any) -> Operation:
     """Return what the `form` asks for, with `origin`; ParameterError if it cannot be read."""
     act = str(form.get("act", ""))
     if act in _GROUPS:

@@ -44,7 +44,7 @@ class Metrics:
         self.rejected = self._counter("rejected", "Problem documents", "type")
         self.http_seconds = self._summary("http_seconds", "Time of requests", "route")
         self.reading = threading.Lock()
-        """Held while the metrics of the present state are set and read."""
+        """Locked while the metrics of the present state are set and read."""
         self.info = self._gauge("info", "Version of the server", "version")
         self.writer = self._gauge("writer_active", "1 on the server that writes")
         self.disk = self._gauge("disk_free_bytes", "Room on the disk; NaN where it is not known")

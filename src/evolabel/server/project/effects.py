@@ -1,8 +1,8 @@
 """`Effects`: how answers change the last predictions, computed on copies of the state in a thread of its own.
 
-While an answer is held, a copy is trained by it on trial: "will change". When its question is closed, the copy from
-before is trained by the answers that were learned: "changed". At most one is computed a second. While the worker has
-much to do, or others wait already, an effect is left out; nothing depends on it.
+While an answer can be taken back, a copy is trained by it on trial: "will change". When its question is closed, the
+copy from before is trained by the answers that were learned: "changed". At most one is computed a second. While the
+worker has much to do, or others wait already, an effect is left out; nothing depends on it.
 """
 
 import logging
@@ -51,7 +51,7 @@ def effects_of(connection: Connection, project_id: int, numbers: Collection[int]
 
 _PAUSE_SECONDS = 1.0
 _MOST_WAITING = 4
-_MOST_KEPT = 200  # effects of answers that are held
+_MOST_KEPT = 200  # effects of answers that can be taken back
 
 logger = logging.getLogger("evolabel.server")
 
@@ -79,7 +79,7 @@ class Effects:
         self._reader = reader
         self._writer = writer
         self._is_busy = is_busy
-        self._held: dict[int, Facts] = {}
+        self._expected: dict[int, Facts] = {}
         self._before: StateCopy | None = None
         self._tasks: queue.Queue[_Task] = queue.Queue(_MOST_WAITING)
         self._stopped = threading.Event()
@@ -99,14 +99,14 @@ class Effects:
         """Note the answers and closed questions in `records`; called by the worker."""
         for record in records:
             kind, payload, at = record.entry.kind, record.entry.payload, record.entry.at
-            is_held = kind == "answer" and record.entry.outcome["final_at"] > at
+            can_change = kind == "answer" and record.entry.outcome["final_at"] > at
             is_learned = kind == "close" and bool(payload["rows"])
             if kind in ("answer", "refusal", "withdrawal", "close", "labels.late") and not is_learned:
-                self._held.pop(payload["number"], None)
-            if not (is_held or is_learned):
+                self._expected.pop(payload["number"], None)
+            if not (can_change or is_learned):
                 continue
-            if not self._put(_Task(payload["number"], record.seq, at, None if is_held else payload)):
-                self._held.pop(payload["number"], None)
+            if not self._put(_Task(payload["number"], record.seq, at, None if can_change else payload)):
+                self._expected.pop(payload["number"], None)
 
     def _put(self, task: _Task) -> bool:
         """Queue `task`, and return whether there was room and time for it."""
@@ -123,9 +123,9 @@ class Effects:
 
         `labels` has to_yes and to_no by label once it is `final`, and is empty before.
         """
-        held = {number: effect for number in numbers if (effect := self._held.get(number)) is not None}
+        expected = {number: effect for number in numbers if (effect := self._expected.get(number)) is not None}
         with self._reader.connect() as connection:
-            return held | effects_of(connection, self._project_id, numbers)
+            return expected | effects_of(connection, self._project_id, numbers)
 
     # ------------------------------------------------------------------ in the thread
 
@@ -175,13 +175,13 @@ class Effects:
             samples: list[Cells] = cells_before(connection, self._project_id, before.seen, COMPARED)
         found = compare(before, after, samples)._asdict()
         if task.closed is None:
-            self._held[task.number] = {**found, "labels": {}, "final": False}
-            while len(self._held) > _MOST_KEPT:
-                del self._held[next(iter(self._held))]
+            self._expected[task.number] = {**found, "labels": {}, "final": False}
+            while len(self._expected) > _MOST_KEPT:
+                del self._expected[next(iter(self._expected))]
             return
         with self._writer.transaction() as connection:
             store_effect(connection, self._project_id, task.number, found, task.at)
-        self._held.pop(task.number, None)
+        self._expected.pop(task.number, None)
 
 
 def _closing_now(state: ProjectState, number: int) -> Facts | None:

@@ -183,7 +183,7 @@ class RecentDays:
         self._answers = _Answers(project_id, day)
         self._hours: dict[int, dict[str, int]] = {}
 
-    def look(self, connection: Connection, since: int, now: int, *, features: Sequence[Feature], seen: int) -> LastDays:
+    def read(self, connection: Connection, since: int, now: int, *, features: Sequence[Feature], seen: int) -> LastDays:
         """Return what is known at time `now` since the full hour `since`; what is new is read through `connection`.
 
         `features` are those of the project, which has `seen` so many samples.

@@ -26,7 +26,7 @@ Answers = dict[str, int | None]
 
 @dataclass
 class Response:
-    """What one person has said to a question; `later` counts the answers that this person has given since."""
+    """What one person has answered to a question; `later` counts the answers that this person has given since."""
 
     person: int
     revision: int
@@ -278,6 +278,6 @@ class Leases:
     def _is_free(self, question: OpenQuestion, person: int, now: int) -> bool:
         if person in question.responses:
             return False
-        held = self._until.get(question.number, {})
-        others = sum(until > now for holder, until in held.items() if holder != person)
+        leases = self._until.get(question.number, {})
+        others = sum(until > now for other, until in leases.items() if other != person)
         return len(question.responses) + others < people_needed(question, question.responses.values())

@@ -70,7 +70,7 @@ def _form(state: ProjectState, number: int) -> Facts:
 
 def _written(rule: WrittenRule) -> Facts:
     labels = [
-        {"label": outcome.label, "share": outcome.answer, "written": outcome.written, "has_say": outcome.has_say}
+        {"label": outcome.label, "share": outcome.answer, "written": outcome.written, "is_used": outcome.is_used}
         for outcome in rule.outcomes
     ]
     support = max((outcome.support for outcome in rule.outcomes), default=0.0)

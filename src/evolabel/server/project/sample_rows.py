@@ -1,4 +1,4 @@
-"""Samples, questions and what people said to them, read from the tables; nothing of it is hidden here."""
+"""Samples, questions and the answers of people to them, read from the tables; nothing of it is hidden here."""
 
 from collections.abc import Collection
 from typing import Any, NamedTuple

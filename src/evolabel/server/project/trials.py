@@ -101,7 +101,7 @@ def dry_run(copy: StateCopy, kind: str, payload: Facts, samples: Sequence[Recent
     trial = copy.trial()
     outcome = trial.apply(kind, payload, 0)
     changes = changed_predictions(copy.state, trial, samples)
-    return {"rule": outcome["rule"], "read_as": outcome["text"], "changes": changes}
+    return {"rule": outcome["rule"], "text": outcome["text"], "changes": changes}
 
 
 def changed_predictions(before: ProjectState, after: ProjectState, samples: Sequence[RecentSample]) -> Facts:

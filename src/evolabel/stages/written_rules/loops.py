@@ -45,7 +45,7 @@ def gate_of(i: int, k: int, w: Written) -> int:
 
 
 @inner
-def has_say(i: int, k: int, w: Written) -> bool:
+def is_used(i: int, k: int, w: Written) -> bool:
     """Return whether rule i of `w` answers for label k where it holds."""
     gate = gate_of(i, k, w)
     return gate >= 0 and w.arrays.closed[i, gate] == 0
@@ -90,7 +90,7 @@ def answer_all(i: int, f: FloatArray, w: Written, out: FloatArray) -> None:
 def put_answer(i: int, w: Written, own: FloatArray, out: FloatArray) -> None:
     """Replace the outputs `out` of a row by the answers `own` of rule i of `w` to the labels for which it is used."""
     for k in range(out.shape[0]):
-        if has_say(i, k, w):
+        if is_used(i, k, w):
             out[k] = own[k]
 
 
@@ -112,7 +112,7 @@ def leave_out(w: Written, X: FloatArray, Y: FloatArray) -> None:
         for i in range(w.arrays.number.shape[0]):
             if holds(i, X[row], w.arrays):
                 for k in range(Y.shape[1]):
-                    if has_say(i, k, w):
+                    if is_used(i, k, w):
                         Y[row, k] = np.nan
 
 
@@ -188,7 +188,7 @@ def learn_written(
         for i in range(n - 1, -1, -1):  # the first rule that answers a label; those behind it do not learn it
             if holds(i, x, r):
                 for k in range(K):
-                    first[k] = i if has_say(i, k, w) else first[k]
+                    first[k] = i if is_used(i, k, w) else first[k]
         weight = weights[row] if weights.shape[0] > 0 else 1.0
         for i in range(n - 1, -1, -1):
             if not holds(i, x, r):

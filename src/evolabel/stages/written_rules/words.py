@@ -32,7 +32,7 @@ class WrittenOutcome:
         Samples of the rule so far; the last 2,000 count, older ones fade.
     answer : float or None
         What the rule answers: both together. None: nothing is known, because its confidence is 0.
-    has_say : bool
+    is_used : bool
         Whether the rule is used for the label; False where the error is smaller without it, beyond doubt.
     """
 
@@ -41,13 +41,13 @@ class WrittenOutcome:
     share: float | None
     support: float
     answer: float | None
-    has_say: bool
+    is_used: bool
 
     @property
     def found(self) -> str:
         """The share as written, and what the data show."""
         data = "no samples so far" if self.share is None else f"{samples(self.support)} so far: {percent(self.share)}"
-        doubt = "" if self.has_say else "; worse than without it beyond doubt: it is not used here"
+        doubt = "" if self.is_used else "; worse than without it beyond doubt: it is not used here"
         return f"written: {percent(self.written)}; {data}{doubt}"
 
     def words(self, style: Style = one_line) -> str:
@@ -140,7 +140,7 @@ def read_written_rules(model: EditedModel, feature_names: list[str], label_names
                 float(a.positives[i, k] / a.rows[i, k]) if a.rows[i, k] > 0.0 else None,
                 float(a.rows[i, k]),
                 None if np.isnan(own[i, k]) else float(own[i, k]),
-                has_say=not a.closed[i, k],
+                is_used=not a.closed[i, k],
             )
             for k in np.flatnonzero(~np.isnan(a.shares[i])).tolist()
         ]
