@@ -14,7 +14,7 @@ COVERED := --cov=evolabel.core --cov=evolabel.classifier --cov=evolabel.active -
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile all of its sources anew
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo serve test check docs bench dist clean help gates
+.PHONY: demo serve test check docs bench dist clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -63,6 +63,3 @@ dist:  ## build wheel and source archive into dist/, check them, try them on eve
 clean:  ## remove the environment and compiled kernels
 	-test ! -d $(VENV) || $(BIN)/python -c 'import shutil; from evolabel.engine.compile import all_caches; shutil.rmtree(all_caches(), True)'
 	rm -rf $(VENV)
-
-gates: $(READY)
-	tools/gates

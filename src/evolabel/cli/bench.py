@@ -96,9 +96,9 @@ def _round(source: DataSource, learners: dict[str, Factory], bars: output.LiveBa
     made = {name: make(seed) for name, make in learners.items()}
     stream = source.stream(seed)
     file = stem.with_name(f"{stem.name}-{seed}.json")
-    kept = _kept(file, made, stream)
-    if kept is not None:
-        return kept
+    stored = _stored_results(file, made, stream)
+    if stored is not None:
+        return stored
     results = prequential(
         made, stream, initial=source.initial, metrics=_METRICS, every=_STEP, seed=seed, progress=bars.step
     )
@@ -107,18 +107,18 @@ def _round(source: DataSource, learners: dict[str, Factory], bars: output.LiveBa
     return replace(results, learners={}, label_counts={})  # large, and not needed any more
 
 
-def _kept(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results | None:
+def _stored_results(file: Path, learners: dict[str, Learner], stream: Dataset) -> Results | None:
     """Return the stored results of these learners on this stream; None if the file has others, or none.
 
     The order of the learners matters: the others are compared with the first.
     """
     try:
-        kept = Results.read(file)
+        stored = Results.read(file)
     except FileFormatError:  # not there, or damaged: the round is run again
         return None
-    then = kept.settings
+    then = stored.settings
     same = list(then["learners"].items()) == [(name, stable_repr(learner)) for name, learner in learners.items()]
-    return kept if same and (then.get("stream"), then.get("rows")) == (stream.name, len(stream)) else None
+    return stored if same and (then.get("stream"), then.get("rows")) == (stream.name, len(stream)) else None
 
 
 def _remove_rounds(folder: Path) -> None:

@@ -191,10 +191,10 @@ def label_table(repeated: Repeated) -> Table:
     """Return the results of each label of the first learner in `repeated`, at most 20, those with most support."""
     name = repeated.learners[0]
     rows = repeated.labels(name)
-    kept = sorted(sorted(range(len(rows)), key=lambda k: -rows[k].support)[:_MAX_LABELS])
+    shown = sorted(sorted(range(len(rows)), key=lambda k: -rows[k].support)[:_MAX_LABELS])
     left_out = f" (the {_MAX_LABELS} of {len(rows)} with most support)" if len(rows) > _MAX_LABELS else ""
     table = empty_table(f"Labels, as {name} predicted them{left_out}", LABEL_COLUMNS)
-    for k in kept:
+    for k in shown:
         table.add_row(*(Text(one_line(cell)) for cell in label_cells(rows[k])))
     return table
 

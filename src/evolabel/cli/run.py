@@ -160,7 +160,7 @@ def run(
                 progress=lambda step: bars.step(step) if step.learner in learners else None,
                 on_event=bars.show_event,
             )
-            return _kept(results, list(learners), beside, seed)
+            return _with_first_alone(results, list(learners), beside, seed)
 
         repeated = repeat(once, range(seeds))
     _show(repeated, first, out, as_json=json)
@@ -178,7 +178,7 @@ def persistence_of(learner: Learner, labels: Sequence[str] = ()) -> list[str]:
     return []
 
 
-def _kept(results: Results, learners: list[str], beside: dict[str, Factory], seed: int) -> Results:
+def _with_first_alone(results: Results, learners: list[str], beside: dict[str, Factory], seed: int) -> Results:
     """Return `results` with the first of the trained `learners` alone: the others may be large.
 
     Learners `beside` them are dropped unless answers persist, by the run of the first `seed`.
