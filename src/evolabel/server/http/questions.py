@@ -172,7 +172,7 @@ async def final_numbers(worker: Worker, given: list[GivenResponse], whose: int, 
         lambda batch: {
             response.number
             for response in given
-            if not reading.is_held(batch, response.number, whose)
+            if not reading.can_take_back(batch, response.number, whose)
             and reading.may_see(batch, response.number, identity.person_id)
         },
     )

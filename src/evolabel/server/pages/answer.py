@@ -209,7 +209,7 @@ async def _last_answers(request: Request, worker: Worker, visitor: Visitor, most
         worker,
         lambda batch: (
             batch.state.label_names,
-            {r.number for r in own if reading.is_held(batch, r.number, person)},
+            {r.number for r in own if reading.can_take_back(batch, r.number, person)},
             {r.number for r in own if reading.may_see(batch, r.number, person)},
         ),
     )

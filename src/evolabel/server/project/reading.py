@@ -130,7 +130,7 @@ def asked_labels(batch: RecordBatch, number: int) -> list[str]:
     return [] if question is None else list(question.labels)
 
 
-def is_held(batch: RecordBatch, number: int, person: int) -> bool:
+def can_take_back(batch: RecordBatch, number: int, person: int) -> bool:
     """Return whether the answer of a `person` to question `number` in the `batch` can still be taken back."""
     question = batch.state.open.get(number)
     own = None if question is None else question.responses.get(person)
