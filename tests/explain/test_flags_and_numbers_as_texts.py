@@ -58,7 +58,7 @@ def test_regions_say_so_too():
 @pytest.mark.parametrize("on", [True, False])
 def test_an_explanation_names_the_value_and_turns_it_as_a_whole(clf, on):
     x = pd.DataFrame({"pressure": [2.0], "on": [on], "size": ["10.0"]})
-    why = clf.explain(x, turns=3)
+    why = clf.explain(x, changes=3)
     assert f"on is {str(on).lower()}" in why.text
     assert f"would turn {'off' if on else 'on'} if on were {str(not on).lower()}" in why.text
     assert not re.search(r"on went from|size=", why.text)

@@ -32,8 +32,8 @@ def test_a_change_within_the_range_seen_is_found(optimise):
     low, high = low + 0.02 * (high - low), high - 0.02 * (high - low)
     missed = several = 0
     for x in X[600:]:
-        why = clf.explain(x, turns=3)
-        for changes, turning in zip(why.turns, features_that_turn(clf, x, low, high), strict=True):
+        why = clf.explain(x, changes=3)
+        for changes, turning in zip(why.changes, features_that_turn(clf, x, low, high), strict=True):
             missed += len(changes) < min(3, len(turning))
             several += len(changes) > 1
     assert missed <= 3  # of 240: bands narrower than the steps of the search
@@ -46,8 +46,8 @@ def test_each_change_is_of_another_feature_and_turns_the_label(optimise):
     clf = EvolvingFuzzyClassifier(optimise=optimise).partial_fit(X, Y).name_columns(FEATURES, LABELS)
     several = 0
     for x in pump_rows(40, seed=5, missing=0.1)[0]:
-        why, now = clf.explain(x, turns=3), clf.predict(x[None])[0]
-        for c, changes in enumerate(why.turns):
+        why, now = clf.explain(x, changes=3), clf.predict(x[None])[0]
+        for c, changes in enumerate(why.changes):
             columns = [column_and_value(change.feature)[0] or change.feature for change in changes]
             assert len(columns) == len(set(columns)) <= 3
             assert [change.size for change in changes] == sorted(change.size for change in changes)
@@ -65,9 +65,9 @@ def test_one_change_is_the_first_of_several_and_each_has_a_line():
     X, Y = pump_rows(600)
     clf = EvolvingFuzzyClassifier().partial_fit(X, Y).name_columns(FEATURES, LABELS)
     for x in pump_rows(10, seed=5)[0]:
-        one, three = clf.explain(x), clf.explain(x, turns=3)
-        assert three.text.count("would turn") == sum(map(len, three.turns))
-        assert [len(changes) for changes in one.turns] == [min(1, len(changes)) for changes in three.turns]
-        assert one.to_dict()["labels"][0]["turns"] == three.to_dict()["labels"][0]["turns"][:1]
-    with pytest.raises(ParameterError, match="turns"):
-        clf.explain(x, turns=0)
+        one, three = clf.explain(x), clf.explain(x, changes=3)
+        assert three.text.count("would turn") == sum(map(len, three.changes))
+        assert [len(changes) for changes in one.changes] == [min(1, len(changes)) for changes in three.changes]
+        assert one.to_dict()["labels"][0]["changes"] == three.to_dict()["labels"][0]["changes"][:1]
+    with pytest.raises(ParameterError, match="changes"):
+        clf.explain(x, changes=0)

@@ -454,20 +454,20 @@ class ActiveLearner:
         return self._inner.decide(found.outputs, plain).astype(np.int64)
 
     @exclusive
-    def explain(self, x: object, first: int | None = None, *, turns: int = 1) -> "Explanation":
+    def explain(self, x: object, first: int | None = None, *, changes: int = 1) -> "Explanation":
         """`decision_function` of one sample `x` in parts that add up; `feedback` is the part of recent errors.
 
         Where the last answers count, they are a part instead. `classifier.explain` has neither. `first` is the number
-        of the sample in the stream, `turns` the most changes per label that are offered because they would turn it.
+        of the sample in the stream, `changes` the most changes per label that are offered because they would turn it.
         """
         start, model = self._number(first), self._inner.model
         if len(self.strategy.follows(model, start)) and start > self.bucket.seen:
-            return self._inner.explain(x, None, turns, follows=1)
+            return self._inner.explain(x, None, changes, follows=1)
 
         def correct(rows: FloatArray) -> Correction | None:
             return self.strategy.context.of(model, rows, np.full(len(rows), start, np.int64)).correction
 
-        return self._inner.explain(x, correct, turns)
+        return self._inner.explain(x, correct, changes)
 
     @property
     def next_follows(self) -> bool:

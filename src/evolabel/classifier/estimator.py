@@ -654,15 +654,15 @@ class EvolvingFuzzyClassifier(WithState, ClassifierMixin, BaseEstimator):  # typ
         return model.trained().memberships(model.scale(rows))[0]
 
     @exclusive
-    def explain(self, x: object, *, turns: int = 1, follows: int | None = None) -> "Explanation":
+    def explain(self, x: object, *, changes: int = 1, follows: int | None = None) -> "Explanation":
         """Return one prediction in parts: the rules that fired for the sample `x`, and the share of each feature.
 
-        `turns` is the most changes per label, each of another feature, that are offered because they would turn it.
+        `changes` is the most changes per label, each of another feature, that are offered because they would turn it.
         With `follows`, as in `decision_function`, the last answers are a part.
         """
         self._state.fitted_model()
         rows, unseen = read_encoded(self, as_one_row(x), reset=False)
-        return self.inner.explain_row(usable_values(rows), unseen=tuple(unseen), turns=turns, follows=follows)
+        return self.inner.explain_row(usable_values(rows), unseen=tuple(unseen), changes=changes, follows=follows)
 
     @exclusive
     def describe(self, X: object = None, *, fidelity: float = 0.95) -> "RuleSet":

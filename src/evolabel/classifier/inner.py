@@ -366,14 +366,16 @@ class ClassifierInner:
             raise DataError(f"query takes one sample, got {len(read.rows)} rows; use next_query for many")
         return read
 
-    def explain(self, x: object, correct: "Correct | None", turns: int, *, follows: int | None = None) -> "Explanation":
-        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `turns` changes a label.
+    def explain(
+        self, x: object, correct: "Correct | None", changes: int, *, follows: int | None = None
+    ) -> "Explanation":
+        """The explanation of one sample `x`, outputs corrected by `correct`, with at most `changes` changes a label.
 
         `follows` is as in `decision_function`.
         """
         self.model  # noqa: B018
         read = self.validate_row(x) if isinstance(x, Mapping | Encoded) else self._validated(as_one_row(x))
-        return self.explain_row(read.rows, correct, tuple(read.unseen), turns, follows=follows)
+        return self.explain_row(read.rows, correct, tuple(read.unseen), changes, follows=follows)
 
     def explain_features(self, x: FloatArray, unseen: tuple[Unseen, ...]) -> "Explanation":
         """The explanation of one row of features, `x`, (p,), whose texts `unseen` no feature stands for."""
@@ -384,13 +386,13 @@ class ClassifierInner:
         rows: FloatArray,
         correct: "Correct | None" = None,
         unseen: tuple[Unseen, ...] = (),
-        turns: int = 1,
+        changes: int = 1,
         *,
         follows: int | None = None,
     ) -> "Explanation":
         """The explanation of one checked row, (1, n_features), its outputs corrected by `correct`.
 
-        `unseen` are its texts that no feature stands for, `turns` the most changes that turn a label. A row without
+        `unseen` are its texts that no feature stands for, `changes` the most changes that turn a label. A row without
         any feature is explained by the base rates. `follows` is as in `decision_function`.
         """
         from evolabel.explain.explain_sample import explain_empty, explain_sample
@@ -398,7 +400,7 @@ class ClassifierInner:
 
         if len(rows) != 1:
             raise DataError(f"explain takes one sample, got {len(rows)} rows; pass one row at a time")
-        turns, names = whole_number("turns", turns, 1), (self.feature_names, self.label_names)
+        changes, names = whole_number("changes", changes, 1), (self.feature_names, self.label_names)
         ages = FOLLOWS_NOTHING if follows is None else self.state.ages(follows)[:1]
         model = self._answering_model()
         threshold = self.classifier.threshold
@@ -414,7 +416,7 @@ class ClassifierInner:
         if len(ages):
             outputs = model.answer_few(rows, follows=ages).outputs
         decided = self.state.row_decisions(outputs, threshold, plain if len(ages) else None)
-        about: dict[str, Any] = {"follows": ages, "unfamiliar": unfamiliar, "turns": turns, **decided}
+        about: dict[str, Any] = {"follows": ages, "unfamiliar": unfamiliar, "changes": changes, **decided}
         why = explain_sample(model, rows, *names, correct=correct, **about)
         return replace(why, warm_up=model is not self.any_model)
 

@@ -27,7 +27,7 @@ _MORE = 2  # features that are narrowed beyond those needed, because sizes chang
 Texts = dict[int, list[int]]
 """For each 0/1 feature of a categorical column the features of the whole column, by their numbers; none for a flag."""
 
-TurnFunction = Callable[[FloatArray], BoolArray]
+TurnedFunction = Callable[[FloatArray], BoolArray]
 """Which labels of raw rows (n, n_features) are turned, (n, n_labels)."""
 
 
@@ -53,7 +53,7 @@ def search_changes(
     x: FloatArray,
     slopes: FloatArray,
     labels: IntArray,
-    turned: TurnFunction,
+    turned: TurnedFunction,
     *,
     texts: Texts,
     needed: int,
@@ -68,8 +68,8 @@ def search_changes(
     features = _searched_features(model, x, np.abs(slopes[:, labels]).max(axis=1, initial=0.0)) if len(labels) else []
     worded = [(j, after) for j in features if j in texts and (after := turned_value(x, j, texts)) is not None]
     if worded:
-        turns = turned(np.array([changed_row(x, *change, texts) for change in worded]))
-        for row, (j, after) in zip(turns, worded, strict=True):
+        are_turned = turned(np.array([changed_row(x, *change, texts) for change in worded]))
+        for row, (j, after) in zip(are_turned, worded, strict=True):
             change = sized_change(model, x, j, after, texts)
             for c in labels[row[labels]].tolist():
                 found[c].append(change)
@@ -89,7 +89,7 @@ def _searched_features(model: Model, x: FloatArray, strength: FloatArray) -> lis
 
 
 def _first_steps(
-    model: Model, x: FloatArray, features: list[int], labels: IntArray, turned: TurnFunction
+    model: Model, x: FloatArray, features: list[int], labels: IntArray, turned: TurnedFunction
 ) -> list[_Step]:
     """Return for each of the `labels`, each of the `features` and both directions the first step that turns it."""
     assert model.scaler is not None
@@ -103,13 +103,13 @@ def _first_steps(
     ]
     if not ways:
         return []
-    turns = turned(_moved(model, x, [(j, score) for j, scores in ways for score in scores[1:]]))
-    turns = turns.reshape(len(ways), _STEPS, -1)
-    first = turns.argmax(axis=1)
+    are_turned = turned(_moved(model, x, [(j, score) for j, scores in ways for score in scores[1:]]))
+    are_turned = are_turned.reshape(len(ways), _STEPS, -1)
+    first = are_turned.argmax(axis=1)
     return [
         _Step(int(c), ways[way][0], float(ways[way][1][first[way, c]]), float(ways[way][1][first[way, c] + 1]))
         for c in labels
-        for way in np.flatnonzero(turns[:, :, c].any(axis=1))
+        for way in np.flatnonzero(are_turned[:, :, c].any(axis=1))
     ]
 
 
@@ -125,13 +125,13 @@ def _nearest(model: Model, x: FloatArray, steps: list[_Step], needed: int) -> li
     return [step for of_label in chosen.values() for step in of_label.values()]
 
 
-def _narrowed(model: Model, x: FloatArray, steps: list[_Step], turned: TurnFunction) -> list[_Step]:
+def _narrowed(model: Model, x: FloatArray, steps: list[_Step], turned: TurnedFunction) -> list[_Step]:
     """Return the `steps` with the smallest of their parts that turns the label, of which the same is done again."""
     for _ in range(_NARROWED if steps else 0):
         scores = [step.start + (step.end - step.start) * _PARTS for step in steps]
         moves = [(step.feature, score) for step, parts in zip(steps, scores, strict=True) for score in parts[1:]]
-        turns = turned(_moved(model, x, moves)).reshape(len(steps), len(_PARTS) - 1, -1)
-        first = [int(turn[:, step.label].argmax()) for step, turn in zip(steps, turns, strict=True)]
+        are_turned = turned(_moved(model, x, moves)).reshape(len(steps), len(_PARTS) - 1, -1)
+        first = [int(those[:, step.label].argmax()) for step, those in zip(steps, are_turned, strict=True)]
         steps = [
             step._replace(start=float(parts[i]), end=float(parts[i + 1]))
             for step, parts, i in zip(steps, scores, first, strict=True)

@@ -20,7 +20,7 @@ from evolabel.explain.change_search import (
     DIGITS,
     FeatureChange,
     Texts,
-    TurnFunction,
+    TurnedFunction,
     changed_row,
     column_texts,
     rounded_away,
@@ -76,9 +76,9 @@ def find_counterfactuals(
     threshold: Threshold,
     answer: OutputFunction,
     edges: Sequence[tuple[PathEdge, ...]] = (),
-    turns: int = 1,
+    n_changes: int = 1,
 ) -> list[tuple[Counterfactual, ...]]:
-    """Return for each label the smallest changes found that turn it, the smallest first, of at most `turns` features.
+    """Return for each label the smallest changes found that turn it, at most `n_changes`, the smallest first.
 
     Each is of another feature, or of another categorical column, of the raw sample `x`, for which `model` has the
     `outputs`; those of at least `threshold` are on, or the largest one is. By the active rules, outputs change by
@@ -99,9 +99,9 @@ def find_counterfactuals(
     for changes, of_label in zip(tried, edges, strict=False):
         changes += _across_edges(model, x, of_label, texts)
     labels = np.flatnonzero(np.isfinite(gaps))
-    searched = search_changes(model, x, slopes, labels, turned, texts=texts, needed=turns)
+    searched = search_changes(model, x, slopes, labels, turned, texts=texts, needed=n_changes)
     tried = [changes + more for changes, more in zip(tried, searched, strict=True)]
-    found = _smallest(_confirmed(x, tried, texts, turned), texts, turns)
+    found = _smallest(_confirmed(x, tried, texts, turned), texts, n_changes)
     ways = zip(names[1], (gaps < 0.0).tolist(), found, edges or [()] * len(gaps), strict=True)
     return [
         tuple(
@@ -116,22 +116,22 @@ def find_counterfactuals(
 
 
 def _confirmed(
-    x: FloatArray, tried: list[list[FeatureChange]], texts: Texts, turned: TurnFunction
+    x: FloatArray, tried: list[list[FeatureChange]], texts: Texts, turned: TurnedFunction
 ) -> list[list[FeatureChange]]:
     """Return for each label those of the changes `tried` by which the whole model has it `turned`."""
     rows = [changed_row(x, change.feature, change.after, texts) for changes in tried for change in changes]
-    turns = iter(turned(np.array(rows)) if rows else ())
-    return [[change for change in changes if next(turns)[c]] for c, changes in enumerate(tried)]
+    confirmed = iter(turned(np.array(rows)) if rows else ())
+    return [[change for change in changes if next(confirmed)[c]] for c, changes in enumerate(tried)]
 
 
-def _smallest(found: list[list[FeatureChange]], texts: Texts, turns: int) -> list[list[FeatureChange]]:
-    """Return for each label the smallest of the changes `found`, each of another feature or column, at most `turns`."""
+def _smallest(found: list[list[FeatureChange]], texts: Texts, n_changes: int) -> list[list[FeatureChange]]:
+    """Return for each label at most `n_changes` of the smallest changes `found`, each of another feature or column."""
     kept = []
     for changes in found:
         of_column: dict[int, FeatureChange] = {}
         for change in sorted(changes, key=lambda change: change.size):
             of_column.setdefault(min(texts.get(change.feature) or [change.feature]), change)
-        kept.append(list(of_column.values())[:turns])
+        kept.append(list(of_column.values())[:n_changes])
     return kept
 
 
@@ -151,8 +151,8 @@ def _across_edges(model: Model, x: FloatArray, edges: tuple[PathEdge, ...], text
     values: set[tuple[int, float]] = set()
     for j, edge, width in edges:
         if j in texts:
-            turns = [(other, turned_value(x, other, texts)) for other in texts[j] or [j]]
-            values |= {(other, value) for other, value in turns if value is not None}
+            others = [(other, turned_value(x, other, texts)) for other in texts[j] or [j]]
+            values |= {(other, value) for other, value in others if value is not None}
         elif np.isfinite(edge) and not np.isnan(real[j]):
             up = real[j] <= edge
             end = edge + width if up else edge - width

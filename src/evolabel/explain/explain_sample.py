@@ -42,7 +42,7 @@ def explain_sample(
     follows: IntArray = FOLLOWS_NOTHING,
     unfamiliar: tuple[str, ...] = (),
     together: str = "",
-    turns: int = 1,
+    changes: int = 1,
 ) -> Explanation:
     """Return the explanation of one raw sample `x`, (1, n_features); a missing feature takes each rule's mean.
 
@@ -50,7 +50,7 @@ def explain_sample(
     largest one is where it is None; `together` is `BY_SETS` or `BY_WEIGHTS` where labels are decided together.
     `correct` returns the correction of outputs by recent errors, which becomes the feedback of the explanation.
     `follows` has how many rows after the last learned one the sample comes; empty where the last answers are not used.
-    `unfamiliar` are values that were never seen, in words. At most `turns` changes turn a label.
+    `unfamiliar` are values that were never seen, in words. At most `changes` changes turn a label.
     """
     rules, rows = _rules_of(model), locate(model, x)
     active = np.flatnonzero(rows.psi[0])
@@ -65,8 +65,8 @@ def explain_sample(
     deciding = deciding_rules(model, real, names)
     paths = threshold_paths(tree_reader(model, *names), real, deciding)
     edges, answer = edges_to_cross(model, paths), partial(_answers, model, correct, follows)
-    changes = find_counterfactuals(
-        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges, turns=turns
+    found = find_counterfactuals(
+        model, x[0], slopes, outputs, names=names, threshold=threshold, answer=answer, edges=edges, n_changes=changes
     )
     return Explanation(
         rules=rules.arrays.identity[active + 1].copy(),
@@ -85,7 +85,7 @@ def explain_sample(
         label_names=label_names,
         x=x[0].copy(),
         novelty=check_novelty(model, rows.D[0]),
-        turns=tuple(changes),
+        changes=tuple(found),
         words=stream_terms(model, feature_names),
         threshold=threshold,
         linear=mixed.linear,
@@ -131,7 +131,7 @@ def explain_empty(
         label_names=label_names,
         x=x.copy(),
         novelty=NoveltyCheck(0, 0.0, inf, novel=False),
-        turns=((),) * len(rates),
+        changes=((),) * len(rates),
         words=stream_terms(model, feature_names),
         threshold=threshold,
         n_seen=model.n_seen,

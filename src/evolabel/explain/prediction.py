@@ -73,7 +73,7 @@ class Explanation:
         The raw sample.
     novelty : NoveltyCheck
         Distance of the sample to the nearest rule.
-    turns : tuple of tuple of Counterfactual
+    changes : tuple of tuple of Counterfactual
         For each label the smallest changes found that turn it, each of another feature, the smallest first.
     words : Vocabulary
         Terms of the features.
@@ -124,7 +124,7 @@ class Explanation:
     label_names: list[str] = field(repr=False)
     x: FloatArray = field(repr=False)
     novelty: NoveltyCheck
-    turns: tuple[tuple[Counterfactual, ...], ...] = field(repr=False)
+    changes: tuple[tuple[Counterfactual, ...], ...] = field(repr=False)
     words: Vocabulary = field(repr=False)
     threshold: Threshold = 0.5
     linear: FloatArray | None = None
@@ -171,7 +171,7 @@ class Explanation:
     @property
     def counterfactuals(self) -> tuple[Counterfactual | None, ...]:
         """For each label the smallest change of one feature found that turns it; None where none was found."""
-        return tuple(changes[0] if changes else None for changes in self.turns)
+        return tuple(changes[0] if changes else None for changes in self.changes)
 
     @property
     def ambiguous(self) -> BoolArray:
@@ -233,7 +233,7 @@ class Explanation:
                 "decided_by": None if (rule := _decided_by(self, c)) is None else rule.number,
                 "feedback": 0.0 if self.feedback is None else float(self.feedback[c]),
                 "drift_since": self.drifts.get(name),
-                "turns": [asdict(change) for change in self.turns[c]],
+                "changes": [asdict(change) for change in self.changes[c]],
             }
             for c, name in enumerate(self.label_names)
         ]
@@ -324,19 +324,19 @@ def _below(why: Explanation, c: int, style: Style, of_rule: Style) -> list[str]:
         return []
     path, rule = _path(why, c), _decided_by(why, c)
     decided = [] if rule is None else [f"decided by: {rule.words(style)}"]
-    return [*decided, *([] if path is None else [path.words(of_rule)]), *_turn_lines(why, c, style)]
+    return [*decided, *([] if path is None else [path.words(of_rule)]), *_change_lines(why, c, style)]
 
 
-def _turn_lines(why: Explanation, c: int, style: Style) -> list[str]:
+def _change_lines(why: Explanation, c: int, style: Style) -> list[str]:
     """Return a line for each change that turns label `c`, or one with the reason why there is none."""
     if why.together:
         return [f"no change is offered: {_NO_CHANGE[why.together]}"]
-    return [_turn_line(why, change, style) for change in why.turns[c]] or [
+    return [_change_line(why, change, style) for change in why.changes[c]] or [
         "no change of a single feature was found that turns it"
     ]
 
 
-def _turn_line(why: Explanation, change: Counterfactual, style: Style) -> str:
+def _change_line(why: Explanation, change: Counterfactual, style: Style) -> str:
     before, after = change_texts(change.before, change.after)
     if_text = f"{style(change.feature)} went from {before} to {after}"
     if change.feature in why.words.worded:

@@ -29,7 +29,7 @@ def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace, 
         h = twin.mixed(f, g)
         assert gate.mixed(m, f, g) == pytest.approx(h, abs=1e-12)
         won = gate.is_wrong(f, y) - gate.is_wrong(h, y)
-        gate.turn_gate(m, (y - f) ** 2 - (y - h) ** 2, won, w, pace, errors, sooner)
+        gate.switch_gate(m, (y - f) ** 2 - (y - h) ** 2, won, w, pace, errors, sooner)
         twin.turn((y - f) ** 2 - (y - h) ** 2, won, w, errors, pace, share)
         gate.learn_tree_weight(m, f, g, y, w, pace)
         twin.learn_tree_weight(f, g, y, w, pace)
@@ -39,18 +39,18 @@ def test_a_gate_opens_and_closes_as_that_of_the_twin(seed, level, errors, pace, 
 def test_a_gate_opens_only_with_both_tests_and_closes_with_one():
     m = np.zeros(N_GATE)
     for _ in range(200):
-        gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0, 1.5)  # a smaller error, no decision changed
+        gate.switch_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0, 1.5)  # a smaller error, no decision changed
     assert m[IS_OPEN] == 1.0
     for _ in range(2):
-        gate.turn_gate(m, 0.2, -1.0, 1.0, 1.0, 2.0, 1.5)  # decisions are lost
+        gate.switch_gate(m, 0.2, -1.0, 1.0, 1.0, 2.0, 1.5)  # decisions are lost
     assert m[IS_OPEN] == 0.0
-    gate.turn_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0, 1.5)  # the error alone does not open it again
+    gate.switch_gate(m, 0.2, 0.0, 1.0, 1.0, 2.0, 1.5)  # the error alone does not open it again
     assert m[IS_OPEN] == 0.0
     for _ in range(9):
-        gate.turn_gate(m, 0.2, 1.0, 1.0, 1.0, 2.0, 1.5)
+        gate.switch_gate(m, 0.2, 1.0, 1.0, 1.0, 2.0, 1.5)
     assert m[IS_OPEN] == 1.0
     while m[IS_OPEN] == 1.0:
-        gate.turn_gate(m, -0.4, 0.0, 1.0, 1.0, 2.0, 1.5)
+        gate.switch_gate(m, -0.4, 0.0, 1.0, 1.0, 2.0, 1.5)
     assert m[0] / np.sqrt(m[1] + 0.05) < 2.0 / 3.0
 
 
@@ -58,12 +58,12 @@ def test_a_gate_opens_only_with_both_tests_and_closes_with_one():
 def test_a_gate_opens_sooner_where_decisions_show_it_too(share, rows):
     m, n_won, sooner = np.zeros(N_GATE), 0, gate.sooner_error(share, 3.0)
     while m[IS_OPEN] == 0.0:
-        gate.turn_gate(m, 1.0, 1.0, 1.0, 1.0, 3.0, sooner)  # a positive that only the tree finds
+        gate.switch_gate(m, 1.0, 1.0, 1.0, 1.0, 3.0, sooner)  # a positive that only the tree finds
         n_won += 1
     assert n_won == rows  # n / sqrt(n + 1) exceeds 0.24 * 3^2, or half of it; the error alone would need 10 rows
     m = np.zeros(N_GATE)
     for _ in range(9):
-        gate.turn_gate(m, 1.0, 0.0, 1.0, 1.0, 3.0, sooner)
+        gate.switch_gate(m, 1.0, 0.0, 1.0, 1.0, 3.0, sooner)
     assert m[IS_OPEN] == 0.0
 
 

@@ -111,7 +111,7 @@ def test_all_forms_have_the_path(pump):
     label = json.loads(json.dumps(why.to_dict(), allow_nan=False))["labels"][0]
     assert label["threshold_rules"] == why.threshold_rules[0]
     assert set(label["path"]["steps"][0]) == {"feature", "value", "edge", "side"}
-    assert label["turns"][0]["across_threshold"]
+    assert label["changes"][0]["across_threshold"]
 
 
 def turned(clf, x, change):

@@ -215,7 +215,7 @@ def explain_label(state: ProjectState, cells: list[float | str | None], label: s
         "probability": None if why.probabilities is None else float(why.probabilities[c]),
         "rules": [int(why.rules[i]) for i in np.argsort(-why.memberships, kind="stable")],
         "answered_by": state.learner.classifier.parts_[label].to_dict(),
-        "turns": [_turn(state.features, cells, change) for change in why.turns[c]],
+        "turns": [_turn(state.features, cells, change) for change in why.changes[c]],
     }
 
 

@@ -182,7 +182,7 @@ class ProjectState:
 
         StateError while there are no rules.
         """
-        return self.learner.explain(encoded(self.features, cells)[0], turns=turns)
+        return self.learner.explain(encoded(self.features, cells)[0], changes=turns)
 
     def _sample(self, payload: Facts, at: int, decided: Facts | None) -> Facts:
         """Count a sample with the question that the outcome `decided` has, or else with that of this model.

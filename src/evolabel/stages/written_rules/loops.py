@@ -126,7 +126,7 @@ def count_row(i: int, k: int, y: float, weight: float, r: WrittenArrays) -> None
 
 
 @inner
-def turn_written_gate(i: int, k: int, gain: float, weight: float, w: Written) -> None:
+def switch_written_gate(i: int, k: int, gain: float, weight: float, w: Written) -> None:
     """Update the gate of rule i of `w` for label k by the `gain` of a row of this `weight`."""
     r = w.arrays
     r.gain[i, k] = GATE_FADE * r.gain[i, k] + weight * gain
@@ -155,9 +155,9 @@ def learn_rule(i: int, y: FloatArray, f: FloatArray, own: FloatArray, weights: F
         if mentions(i, k, r):
             count_row(i, k, y[k], min(weights[k], HEAVIEST_ROW), r)
             if not w.exclusive and np.isnan(r.held[i, k]):
-                turn_written_gate(i, k, gain, min(weights[k], 1.0), w)
+                switch_written_gate(i, k, gain, min(weights[k], 1.0), w)
     if w.exclusive and gate >= 0 and np.isnan(r.held[i, gate]):
-        turn_written_gate(i, gate, total, min(heaviest, 1.0), w)
+        switch_written_gate(i, gate, total, min(heaviest, 1.0), w)
         for k in range(gate + 1, y.shape[0]):
             if mentions(i, k, r):
                 r.gain[i, k], r.squares[i, k] = r.gain[i, gate], r.squares[i, gate]

@@ -94,7 +94,7 @@ class WrittenRules(Answering):
 
     # ------------------------------------------------------------------ answering and learning
 
-    rows_at_once = 1  # gates turn at any row
+    rows_at_once = 1  # gates open or close at any row
 
     def answer(self, rows: Rows) -> None:
         """Replace the outputs of `rows` where a rule answers."""
@@ -110,17 +110,17 @@ class WrittenRules(Answering):
     def learn(self, rows: Rows, log: EventLog | None = None) -> None:
         """Learn `rows`, whose outputs, and those that follow the last answers, are changed before each is learned.
 
-        Gates that have turned after the last row are logged in `log`, if it is given.
+        Gates that have opened or closed after the last row are logged in `log`, if it is given.
         """
         batch = Batch(rows.read, rows.Y, rows.weights, rows.confidences, rows.outputs)
         check_batch(batch, self.arrays.low.shape[1], self.arrays.shares.shape[1])
         closed = self.arrays.closed.copy()
         _learn_written(self.packed, *batch[:5], rows.followed)
         if log is not None and (closed != self.arrays.closed).any():
-            self._log_turns(closed, log)
+            self._log_switches(closed, log)
 
-    def _log_turns(self, before: IntArray, log: EventLog) -> None:
-        """Log the gates that have turned since they were `before`; classes share one."""
+    def _log_switches(self, before: IntArray, log: EventLog) -> None:
+        """Log the gates that have opened or closed since they were `before`; classes share one."""
         a = self.arrays
         for place in np.flatnonzero((before != a.closed).any(axis=1)).tolist():
             labels = np.flatnonzero(before[place] != a.closed[place])

@@ -48,8 +48,8 @@ class Plane:
 
     def outline(self, slot: int) -> FloatArray:
         """Return the border of the rule in `slot` at one spread, as a closed line (points, 2)."""
-        turn = np.linspace(0.0, 2.0 * np.pi, _N_OUTLINE)
-        circle = np.column_stack([np.cos(turn), np.sin(turn)])
+        angle = np.linspace(0.0, 2.0 * np.pi, _N_OUTLINE)
+        circle = np.column_stack([np.cos(angle), np.sin(angle)])
         c = self.data.rules.arrays.c[slot, : self.data.model.n_features]
         return self._in_units((c - self.origin) @ self.V + circle @ _root(self.covariance(slot)).T)
 

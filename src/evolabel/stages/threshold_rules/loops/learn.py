@@ -104,7 +104,7 @@ def sooner_error(share: float, gate_error: float) -> float:
 
 
 @inner
-def turn_gate(
+def switch_gate(
     m: FloatArray, gain: float, won: float, weight: float, pace: float, gate_error: float, sooner: float
 ) -> None:
     """Update the gate m by the `gain` in squared error of a row of this `weight` and by decisions `won`; -1: lost.
@@ -166,7 +166,7 @@ def learn_gate(k: int, y: float, f: float, g: float, weight: float, pace: float,
     if not trees.exclusive or trees.first == 1:
         errors = trees.gate_error
         sooner = sooner_error(mean_label(k, 0, trees.arrays), errors)
-        turn_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, pace, errors, sooner)
+        switch_gate(m, gain, is_wrong(f, y) - is_wrong(h, y), weight, pace, errors, sooner)
     learn_tree_weight(m, f, g, y, weight, pace)
     return float(gain)
 
@@ -193,7 +193,7 @@ def learn_shared_gate(
     if grown and weight > 0.0:
         won = (1.0 if best != truth else 0.0) - (1.0 if refined != truth else 0.0)
         errors = trees.gate_error
-        turn_gate(t.gate[0], gain, won, weight, pace, errors, sooner_error(1.0, errors))
+        switch_gate(t.gate[0], gain, won, weight, pace, errors, sooner_error(1.0, errors))
         for k in range(1, y.shape[0]):
             t.gate[k, IS_OPEN] = t.gate[0, IS_OPEN]
 
