@@ -20,7 +20,7 @@ from evolabel.persistence.schemas import SCHEMA, STEPS
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # the models have names
 
 NAMES = sorted(file.stem for file in HERE.glob("schema-*.json"))
-WITHOUT_FIRST_TREE = {name for name in NAMES if name != f"schema-{SCHEMA}"}
+WITHOUT_FIRST_TREE = {name for name in NAMES if name < "schema-5"}
 UNREADABLE = HERE / "schema-1-of-16-november-classifier.gz"
 
 

@@ -14,6 +14,7 @@ written out.
 | 5      | views, readings, phase and trial are arrays of `sensors`, not of `members`; with the parameter `memory`,   |
 |        | `last_answers`, `following`, `members.positives`, `members.held`, `thresholds.positives`,                  |
 |        | `thresholds.before`, and 14 numbers of `sensors.trial`                                                     |
+| 6      | with `answered_forest.news`                                                                                |
 """
 
 import re
@@ -27,7 +28,7 @@ from evolabel import __version__
 from evolabel.errors import ModelFileError
 from evolabel.typing import Arrays, FloatArray
 
-SCHEMA = 5
+SCHEMA = 6
 
 _VERSION = re.compile(r"\d[\w.+-]{0,40}", re.ASCII)
 _CHECKOUTS = "0.1.0"  # what every checkout before 0.2.0 called itself
@@ -138,6 +139,12 @@ def _to_fifth(arrays: Arrays, manifest: dict[str, Any]) -> None:
             arrays.setdefault(name, array)
 
 
+def _to_sixth(arrays: Arrays, _: dict[str, Any]) -> None:
+    """Add the errors of answers since a forest was fitted, of which none has been counted."""
+    if "answered_forest.clock" in arrays:
+        arrays.setdefault("answered_forest.news", np.zeros(len(arrays["answered_forest.clock"])))
+
+
 def _no_last_answers(K: int, p: int) -> Arrays:
     """Return the arrays of last answers to K labels in rows of p features, of which none has come yet."""
     return {
@@ -186,5 +193,6 @@ STEPS = {
     2: Step(_to_third, "the development version of 19 November 2026 or before that wrote it"),
     3: Step(_to_fourth, "the development version of 19 November 2026 or before that wrote it"),
     4: Step(_to_fifth, "the development version of 19 November 2026 or before that wrote it"),
+    5: Step(_to_sixth, "the development version of 19 November 2026 or before that wrote it"),
 }
 """By the number of an older schema: the step to the next one."""
