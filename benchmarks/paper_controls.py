@@ -28,7 +28,7 @@ from evolabel.paper import PaperClassifier, PaperGridSearch
 from evolabel.streams import load_dataset
 
 RESULTS = "paper_controls"
-VIGILANCE = {"emotions": 0.45, "water-quality": 0.5, "birds": 0.35, "yeast": 0.45}
+VIGILANCE = {"emotions": 0.45, "water-quality": 0.5, "birds": 0.45, "yeast": 0.6}
 GRID = {"alpha": (0.0, 0.01, 0.1, 1.0, 10.0), "beta": (0.0, 1.0, 10.0, 100.0)}
 CONTROLS = {"coupling": "shifted", "ridge": "ridge"}
 STEPS = {"rls, 1": (True, 1), "rls, 10": (True, 10), "no rls, 1": (False, 1), "no rls, 10": (False, 10)}
