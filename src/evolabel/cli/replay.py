@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from evolabel.cli.output import StateBars, print_or_write
 from evolabel.cli.source import Drop, Labels, open_source, split_names
 from evolabel.errors import DataError, ParameterError
 from evolabel.streams import Dataset
+from evolabel.streams.files.own_file import OWN_SUFFIXES, Use, read_own_file, use_columns
 from evolabel.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def replay(
     create: Annotated[bool, Parameter(negative="")] = False,
     budget: float = 0.1,
     answer: Annotated[bool, Parameter(negative="")] = False,
+    id_column: Annotated[str, Parameter(name="--id")] = "",
     prefix: str = "",
     samples: int | None = None,
     labels: Labels = "",
@@ -54,7 +57,8 @@ def replay(
 ) -> None:
     """Send the rows of a data set to a labelling service, in their order and at a given speed.
 
-    Every row has an id, so the command can be stopped and started again: what was sent before is not counted twice.
+    Every row has an id, so the command can be stopped and started again: what was sent before is not counted twice. A
+    file without --labels has rows for a project that exists: its columns are the features and labels of that name.
 
     For example:
 
@@ -79,6 +83,8 @@ def replay(
         Share of the labels that a project made here may ask for.
     answer
         Answer every question by the labels of the data, as an annotator would.
+    id_column
+        Column of a file with the ids of the rows; a file without --labels alone.
     prefix
         Beginning of the ids of the samples, by default the name of the data; another one sends the rows once more.
     samples
@@ -89,15 +95,22 @@ def replay(
     from evolabel.client import Client
 
     given, dropped = split_names(labels), split_names(drop)
-    source = open_source(
-        data, given, protocol="order", samples=samples, drop=dropped, columns=columns, skip_empty=False
-    )
-    dataset = source.stream(0)
+    is_own = not (given or create or answer or columns != NO_OPTIONS) and Path(data).suffix.lower() in OWN_SUFFIXES
+    if id_column and not is_own:
+        raise ParameterError(f"--id {id_column} is for a file without --labels, --create and --answer; leave it out")
     with Client(to, token, project) as client:
-        if create:
-            _create(client, dataset, budget)
-        rows = list(_samples(client, dataset, prefix or f"{dataset.name}-"))
-        done = _send(client, dataset, rows, rate, answer=answer)
+        if is_own:
+            rows = _own_samples(client, Path(data), id_column, prefix)[:samples]
+            done = _send(client, Path(data).name, rows, rate)
+        else:
+            source = open_source(
+                data, given, protocol="order", samples=samples, drop=dropped, columns=columns, skip_empty=False
+            )
+            dataset = source.stream(0)
+            if create:
+                _create(client, dataset, budget)
+            rows = list(_samples(client, dataset, prefix or f"{dataset.name}-"))
+            done = _send(client, dataset.name, rows, rate, dataset if answer else None)
     asked, answered = (counted(number, "question") for number in (done.asked, done.answered))
     text = f"{counted(done.sent, 'sample')} sent, {asked} asked, {answered} answered"
     print_or_write(f"{project}: {text}\n", None)
@@ -143,6 +156,31 @@ def _samples(client: "Client", dataset: Dataset, prefix: str) -> Iterator[dict[s
         yield {"id": f"{prefix}{number + 1}", "x": x}
 
 
+def _own_samples(client: "Client", path: Path, id_column: str, prefix: str) -> list[dict[str, Any]]:
+    """Return the rows of the file `path` as samples: columns with the names of features and labels of the project.
+
+    Their ids are in `id_column`, or begin with the `prefix`, by default the name of the file.
+    """
+    own, status = read_own_file(path), client.project()
+    kinds: dict[str, Use] = {item["name"]: "text" if item["kind"] == "text" else "number" for item in status.features}
+    kinds |= {label["name"]: "label" for label in status.labels}
+    uses = {name: use for name, use in kinds.items() if name in own.table.names}
+    if id_column:
+        uses[id_column] = "id"
+    if not {"number", "text"} & set(uses.values()):
+        raise DataError(f"{path} has none of the features of the project ({first_names(list(kinds))})")
+    rows = use_columns(own.table, uses, prefix.removesuffix("-"))
+    return [
+        {"id": identifier, "x": dict(zip(rows.features, x, strict=True)), **({"y": _truth(y)} if y else {})}
+        for identifier, x, y in zip(rows.ids, rows.x, rows.y, strict=True)
+    ]
+
+
+def _truth(known: Mapping[str, int]) -> dict[str, bool]:
+    """Return the labels that are `known` of a row as true and false."""
+    return {name: bool(value) for name, value in known.items()}
+
+
 def _cell(row: FloatArray, kind: str, columns: dict[str, int]) -> float | str | None:
     """Return the value of a feature of this `kind` in `row`, whose `columns` stand for it, or for one text each."""
     if kind == "text":
@@ -151,20 +189,25 @@ def _cell(row: FloatArray, kind: str, columns: dict[str, int]) -> float | str | 
     return None if math.isnan(value) else value
 
 
-def _send(client: "Client", dataset: Dataset, rows: list[dict[str, Any]], rate: float, *, answer: bool) -> ReplayCounts:
-    """Send `rows` of `dataset` at this `rate`, and `answer` questions by its labels; return what was done."""
+def _send(
+    client: "Client", name: str, rows: list[dict[str, Any]], rate: float, truth: Dataset | None = None
+) -> ReplayCounts:
+    """Send `rows` of the data called `name` at this `rate`, and answer questions by the labels of `truth`, if given.
+
+    What was done is returned.
+    """
     size = _MOST_ROWS if not rate else max(1, min(_MOST_ROWS, round(rate / _REQUESTS)))
     done, begin = ReplayCounts(), time.monotonic()
     with StateBars() as progress:
-        bar = progress.add_task(one_line(dataset.name), total=len(rows), state="")
+        bar = progress.add_task(one_line(name), total=len(rows), state="")
         for start in range(0, len(rows), size):
             if rate:
                 time.sleep(max(0.0, begin + start / rate - time.monotonic()))
             for place, result in enumerate(client.send(rows[start : start + size]), start):
                 done.sent += 1
                 done.asked += bool(result.asked)
-                if answer and result.asked:
-                    done.answered += _answer(client, dataset, place, result)
+                if truth is not None and result.asked:
+                    done.answered += _answer(client, truth, place, result)
             state = f"{done.asked} questions asked, {done.answered} answered"
             progress.update(bar, completed=done.sent, state=state)
     return done

@@ -63,7 +63,8 @@ def test_a_file_becomes_a_project_whose_rows_are_sent(admin):
     made = admin.post(f"/api/v1/files/{found['file']}/project", json=body)
     assert made.json() == {"slug": "pond", "title": "Pond"}
     assert until_ended(admin, "pond") == {
-        "name": "pond.csv", "rows": 60, "done": 60, "state": "ended", "error": "", "waits": False
+        "name": "pond.csv", "rows": 60, "done": 60, "state": "ended", "error": "", "waits": False,
+        "id_column": "id",
     }  # fmt: skip
     project = admin.get("/api/v1/projects/pond").json()
     assert project["samples"] == 60

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("httpx")
 pytest.importorskip("fastapi")
 
+from evolabel.server.log.records import find_kinds
 from evolabel.server.people.accounts import create_token
 from evolabel.server.project import reading
 from evolabel.server.project.exports import answered_labels
@@ -92,3 +93,34 @@ def test_what_cannot_be_sent(command, served, station, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("speed,leak,wear\n1.5,0,1\n2.5,1,0\n")
     assert "has none of the features of the project (pressure, machine)" in replay(command, other, url, token).err
+
+
+def rows_of(served, command, file, *words):
+    service, url, token = served
+    done = command("replay", str(file), "--to", url, "--project", "pumps", "--rate", 0, "--token", token, *words)
+    with service.reader.connect() as connection:
+        found = find_kinds(connection, service.workers["pumps"].project.id, ("sample",))
+    return done, [record.entry.payload for record in found]
+
+
+def test_further_rows_need_no_labels(served, command, tmp_path):
+    file = tmp_path / "more.csv"
+    file.write_text("when,flow,pressure,machine,nr,leak\nx,1.5,2,M-01,a7,1\ny,,3,M-02,a8,\n")
+    done, found = rows_of(served, command, file, "--id", "nr")
+    assert done.code == 0, done.err
+    assert found == [
+        {"id": "a7", "x": [2.0, 1.5, "M-01"], "y": {"leak": 1}},
+        {"id": "a8", "x": [3.0, None, "M-02"]},
+    ]
+    assert len(rows_of(served, command, file, "--id", "nr")[1]) == 2  # again: nothing counts twice
+    assert [payload["id"] for payload in rows_of(served, command, file)[1][2:]] == ["more-1", "more-2"]
+
+
+def test_rows_without_a_feature_of_the_project_are_refused(served, command, tmp_path):
+    file = tmp_path / "more.csv"
+    file.write_text("depth,leak\n1,1\n")
+    done, found = rows_of(served, command, file)
+    assert (done.code, found) == (2, [])
+    assert "has none of the features of the project" in done.err
+    done, _ = rows_of(served, command, file, "--id", "nr", "--labels", "leak")
+    assert "--id nr is for a file without --labels" in done.err

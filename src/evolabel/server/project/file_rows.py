@@ -15,25 +15,27 @@ _PART = 1000  # rows
 class FileRows(NamedTuple):
     """The rows of the file `name` as samples, in `parts` that are stored; `rows` is their number.
 
-    With `waits` no more rows are sent while so many questions are open as the project allows.
+    With `waits` no more rows are sent while so many questions are open as the project allows. `id_column` has the ids
+    of the rows, if it is not empty.
     """
 
     name: str
     rows: int
     parts: list[bytes]
     waits: bool = True
+    id_column: str = ""
 
     def facts(self) -> dict[str, Any]:
         """Return what the log has of it: the hashes of the parts stand for them."""
         hashes = [blob_hash(part) for part in self.parts]
-        return {"name": self.name, "rows": self.rows, "parts": hashes, "waits": self.waits}
+        return {"name": self.name, "rows": self.rows, "parts": hashes, "waits": self.waits, "id_column": self.id_column}
 
 
-def file_rows(name: str, own: OwnRows, *, waits: bool = True) -> FileRows:
-    """Return the rows `own` of the file `name` as samples in parts; `waits` as there."""
+def file_rows(name: str, own: OwnRows, *, waits: bool = True, id_column: str = "") -> FileRows:
+    """Return the rows `own` of the file `name`, with ids in `id_column`, as samples in parts; `waits` as there."""
     samples = list(_samples(own))
     places = range(0, len(samples), _PART)
-    return FileRows(name, len(samples), [_packed(samples[place : place + _PART]) for place in places], waits)
+    return FileRows(name, len(samples), [_packed(samples[place : place + _PART]) for place in places], waits, id_column)
 
 
 def _samples(own: OwnRows) -> Iterator[dict[str, Any]]:

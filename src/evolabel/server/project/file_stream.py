@@ -34,7 +34,8 @@ logger = logging.getLogger("evolabel.server")
 class FileStatus(NamedTuple):
     """How far the file `name` was sent: `done` of its `rows`.
 
-    `state` is running, stopped or ended; `error` is why it was stopped, if no person did so. `waits` as in `FileRows`.
+    `state` is running, stopped or ended; `error` is why it was stopped, if no person did so. `waits` and `id_column`
+    as in `FileRows`.
     """
 
     name: str
@@ -43,6 +44,7 @@ class FileStatus(NamedTuple):
     state: str
     error: str
     waits: bool
+    id_column: str
 
 
 class _Stream(NamedTuple):
@@ -68,7 +70,7 @@ def _find(connection: Connection, project_id: int) -> _Stream | None:
     state = _state_after(last)
     error = "" if last is None else (last.entry.payload or {}).get("error", "")
     done = facts["rows"] if state == "ended" else _rows_sent(connection, project_id, facts["rows"])
-    status = FileStatus(facts["name"], facts["rows"], done, state, error, facts["waits"])
+    status = FileStatus(facts["name"], facts["rows"], done, state, error, facts["waits"], facts["id_column"])
     return _Stream(status, facts["parts"], created[0].entry.actor_id)
 
 

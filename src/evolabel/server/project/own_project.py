@@ -60,7 +60,8 @@ def new_own_project(own: OwnFile, choices: Choices) -> NewProject:
             twice[0], f"{twice[0]!r} is a label and a feature; take it off the labels, or use the column as label"
         )
     settings = replace(choices.settings, source=rows.source, one_of=choices.settings.one_of or rows.is_one_of)
-    file = file_rows(own.table.path.name, rows, waits=choices.waits)
+    id_column = next((name for name, use in choices.uses.items() if use == "id"), "")
+    file = file_rows(own.table.path.name, rows, waits=choices.waits, id_column=id_column)
     return NewProject(choices.slug, choices.title, features, labels, settings, file)
 
 
