@@ -224,7 +224,9 @@ def test_searches_and_reproductions_are_drawn(name):
     checked(as_svg(figure_of(heat_map(search))))
     trend = {"sample": [1, 2], "pa": [0.5, 0.6], "ap": [0.5, 0.6], "rules": [1.0, 2.0]}
     run = RunResult({}, 0.6, 0.6, 2.0, None, trend)
-    results = ReproductionResults({}, {name: Size(name, 3, 2, 30, 20)}, {Task(name, "default", "ours"): run}, {}, {})
+    results = ReproductionResults(
+        {}, {name: Size(name, 3, 2, 30, 20)}, {}, {Task(name, "default", "ours"): run}, {}, {}
+    )
     figure = draw_experiment(EXPERIMENTS["fig4"], results, "default")
     assert figure is not None
     checked(as_svg(figure))

@@ -23,7 +23,7 @@ def empty_handed(monkeypatch):
     def refuse(name, **how):
         raise DatasetNotFoundError(f"there is no {name} here")
 
-    monkeypatch.setattr("evolabel.cli.source.load_dataset", refuse)
+    monkeypatch.setattr("evolabel.paper.reproduce.data.load_dataset", refuse)
 
 
 @pytest.mark.drawn
@@ -38,7 +38,8 @@ def test_a_quick_look_writes_a_report_results_and_verdicts(command, tiny, tmp_pa
     assert {verdict["profile"] for verdict in found} == {"paper", "default"}
     assert json.loads((out / "verdicts.json").read_text()) == found
     page = (out / "report.html").read_text()
-    assert "A quick run" in page
+    assert "A quick run leaves out all but 120 initial" in page
+    assert "About 1 min of processor time to go" in told.err
     assert "emotions is left out" in page
     assert "tiny" in (out / "fig4-paper.svg").read_text() or "<path" in page
     before = (out / "results.json").read_bytes()
@@ -58,7 +59,8 @@ def test_without_any_set_there_is_nothing_to_do(command, tmp_path, empty_handed)
     [
         (("fig1",), "there is no experiment 'fig1'; use all or one of table1, fig4"),
         (("--jobs", 0), "--jobs 0 is not allowed"),
-        (("--seed", -1), "--seed -1 is not allowed"),
+        (("--seeds", 0), "--seeds 0 is not allowed"),
+        (("--backend", "cloud", "--sets", "yeast"), "backend='cloud' cannot be used"),
         (("--sets", ","), "--sets names no data set"),
     ],
 )

@@ -1,6 +1,8 @@
 """`evolabel reproduce`: the paper's experiments in one command."""
 
+import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,6 @@ from evolabel.cli.source import open_source, split_names
 from evolabel.errors import DatasetNotFoundError, ParameterError
 from evolabel.evaluate.source import initial_rows
 from evolabel.paper.reproduce import (
-    FULL,
     QUICK,
     ReproductionResults,
     chosen_experiments,
@@ -22,12 +23,13 @@ from evolabel.paper.reproduce import (
     write_page,
 )
 from evolabel.paper.reproduce.claims import Verdict
-from evolabel.paper.reproduce.experiments import MEDIAMILL
+from evolabel.paper.reproduce.data import PRINTED_SIZES, load_paper_set
+from evolabel.paper.reproduce.experiments import MEDIAMILL, SMALL_SETS
 from evolabel.paper.reproduce.page import by_claim
+from evolabel.paper.reproduce.run_size import GRIDS, LEFT_OUT, GridName
 from evolabel.streams import Dataset
 
-_SETS = "birds,emotions,water-quality,yeast"
-_QUICK_SETS = f"{_SETS},mediamill-5k"
+_SETS = ",".join(SMALL_SETS)
 _STAND_INS = {"mediamill-5k": MEDIAMILL}  # its first rows, which take less time
 
 
@@ -36,8 +38,10 @@ def reproduce_paper(
     *,
     sets: str | None = None,
     quick: bool = False,
-    seed: int = 0,
-    jobs: int = 2,
+    grid: GridName = "small",
+    seeds: int = 1,
+    jobs: int = -1,
+    backend: str | None = None,
     out: Path = Path("reproduction"),
     json: bool = False,
     quiet: Quiet = False,
@@ -45,40 +49,48 @@ def reproduce_paper(
     """Run the paper's experiments and check each of its claims.
 
     Every method is tuned on the initial batch (the official training part, or the first third) and then predicts and
-    learns the rest. The same command continues an interrupted run.
+    learns the rest. The time that this takes is estimated and printed first. The same command continues an interrupted
+    run.
 
     For example:
 
     `evolabel reproduce --quick`
 
-    `evolabel reproduce fig7 --sets mediamill --out mediamill`
+    `evolabel reproduce all --grid full --seeds 3`
 
     Parameters
     ----------
     what
-        A figure or table of the paper with experiments in it (table1, fig4 to fig11, table2), or all.
+        A figure or table of the paper with experiments in it (table1, fig4 to fig11, table2), rules, or all.
     sets
-        Names of data sets or files, separated by commas; the paper's without mediamill, which takes long, if not given.
-        mediamill-5k stands for mediamill's first rows. Other sets join the paper's four.
+        Names of data sets or files, separated by commas. If not given: the paper's four smaller sets, with
+        mediamill where the grid is full, with its first rows where the run is quick. Other sets join the four.
     quick
-        A run of minutes: few rows of each set, small grids.
-    seed
-        Random seed of folds and random selections.
+        A run of minutes: few rows of each set, small grids, no runs at every vigilance.
+    grid
+        The values of alpha, beta and vigilance: 64 points of the paper's grid (small), or all of its 1,360 (full).
+    seeds
+        Number of seeds. A seed sets the order of the rows, the folds and random selections; the first keeps the paper's
+        order. Claims are decided by intervals over the seeds, which need at least two. Mediamill has one.
     jobs
-        Number of processes for tuning and running; -1 for all cores. Times are measured in one process, alone.
+        Number of processes for searches and runs; -1 for all cores. Times are measured in one process, alone.
+    backend
+        Where these processes run: a joblib backend, such as dask (start a distributed.Client first) or ray.
     out
         Folder for report.html, the figures, results.json, times.json and verdicts.json.
     json
         Print the verdicts as JSON instead of a table.
     """
-    experiments = chosen_experiments(what)
+    size = QUICK if quick else GRIDS[grid]
+    experiments = [e for e in chosen_experiments(what) if not (quick and what == "all" and e.kind == "vigilances")]
     if jobs != -1 and jobs < 1:
         raise ParameterError(f"--jobs {jobs} is not allowed; use at least 1, or -1 for all cores")
-    if seed < 0:
-        raise ParameterError(f"--seed {seed} is not allowed; use 0 or more")
-    names = split_names((_QUICK_SETS if quick else _SETS) if sets is None else sets)
-    datasets, skipped = _opened(names)
-    for line in skipped:
+    if seeds < 1:
+        raise ParameterError(f"--seeds {seeds} is not allowed; use at least 1")
+    if sets is None:
+        sets = f"{_SETS},mediamill-5k" if quick else f"{_SETS},{MEDIAMILL}" if grid == "full" else _SETS
+    datasets, skipped = _opened(split_names(sets))
+    for line in (*skipped, *filter(None, [LEFT_OUT.get(size.name)])):
         print_message(line)
     check_folder(out)
     compile_kernels(quiet=quiet or json)
@@ -86,13 +98,22 @@ def reproduce_paper(
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
     hidden = quiet or json or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task("tuning", total=None)
+        task = bar.add_task("timing some tasks", total=None)
 
         def show(name: str, done: int, total: int) -> None:
             bar.update(task, description=name, completed=done, total=total)
 
-        size = QUICK if quick else FULL
-        results = reproduce(experiments, datasets, out, run_size=size, seed=seed, jobs=jobs, progress=show)
+        results = reproduce(
+            experiments,
+            datasets,
+            out,
+            run_size=size,
+            seeds=seeds,
+            jobs=jobs,
+            backend=backend,
+            progress=show,
+            announce=partial(_announce, jobs),
+        )
     page = write_page(results, experiments, out, skipped)
     shown = {experiment.key for experiment in experiments}
     found = [verdict for verdict in verdicts(results) if verdict.claim.experiment in shown]
@@ -112,16 +133,32 @@ def _opened(names: tuple[str, ...]) -> tuple[dict[str, Dataset], list[str]]:
     skipped: list[str] = []
     for name in names:
         try:
-            source = open_source(name, protocol="paper")
+            datasets[_STAND_INS.get(name, name)] = load_paper_set(name) if name in PRINTED_SIZES else _other(name)
         except DatasetNotFoundError as error:
             skipped.append(f"{name} is left out: {error}")
-            continue
-        stream = source.stream(0)
-        split = initial_rows(source.initial, stream, len(stream))
-        datasets[_STAND_INS.get(source.name, source.name)] = replace(stream, split=split)
     if not datasets:
         raise DatasetNotFoundError(f"no data set was found: {'; '.join(skipped)}")
     return datasets, skipped
+
+
+def _other(name: str) -> Dataset:
+    """Return a data set that is not the paper's, with the split that the paper's protocol gives it."""
+    source = open_source(name, protocol="paper")
+    stream = source.stream(0)
+    return replace(stream, split=initial_rows(source.initial, stream, len(stream)))
+
+
+def _announce(jobs: int, seconds: float) -> None:
+    """Print how many `seconds` of processor time are left, and what that is with `jobs` processes."""
+    processes = (os.cpu_count() if jobs == -1 else jobs) or 1
+    print_message(
+        f"About {_minutes(seconds)} of processor time to go, {_minutes(seconds / processes)} with {processes} free "
+        "cores (estimated from some of the tasks)."
+    )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} hours" if seconds >= 5400 else f"{max(seconds / 60, 1):.0f} min"
 
 
 def _plain(found: list[Verdict]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ def test_the_page_holds_its_figures_and_opens_without_internet(tmp_path):
     drawn = [experiment for experiment in FEW if experiment.kind == "trend lines"]
     assert page.count("<svg") == 2 * len(drawn) == len(list(tmp_path.glob("*.svg")))
     assert not re.search(r"""(src|href)\s*=\s*["']https?:""", page)
-    assert "quick run" not in page
+    assert "leaves out" not in page
 
 
 def test_the_page_counts_the_verdicts(tmp_path):

@@ -7,7 +7,7 @@ from test_claims import BY_KEY, with_number
 from tiny_world import paper_is_right
 
 from evolabel.paper.reproduce.claims.checks import hundredths, points
-from evolabel.paper.reproduce.results import ProfileResults, Task
+from evolabel.paper.reproduce.results import ProfileResults
 
 
 def explained(key, *numbers, profile="paper", results=None):
@@ -19,8 +19,7 @@ def explained(key, *numbers, profile="paper", results=None):
 
 
 def with_params(results, dataset, method, **params):
-    task = Task(dataset, "paper", method)
-    return replace(results, runs={**results.runs, task: replace(results.runs[task], params=params)})
+    return with_number(results, "paper", dataset, method, "params", params)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +35,7 @@ def test_a_smaller_lead_is_called_what_it_is(pa, text):
 
 
 def test_sets_that_are_level_and_sets_that_are_behind_are_distinguished():
-    text = explained("pa-ahead", ("yeast", "ours", "pa", 0.801), ("emotions", "ours", "pa", 0.7))
+    text = explained("pa-ahead", ("yeast", "ours", "pa", 0.799), ("emotions", "ours", "pa", 0.7))
     assert "On yeast ours and the better rival differ by at most 0.2 points." in text
     assert "On emotions separate rules for each label are better" in text
 
@@ -54,7 +53,7 @@ def test_static_is_above_because_learning_on_does_not_pay_or_because_a_rival_sta
 def test_the_number_of_rules_is_explained_by_the_vigilance():
     results = with_params(paper_is_right(), "emotions", "ours", vigilance=0.8)
     text = explained("rules-left", ("emotions", "ours", "rules", 30.0), results=results)
-    assert "On emotions the search chooses a vigilance of 0.8, which leaves 30 rules, the most that are" in text
+    assert "On emotions the search chooses a vigilance of 0.8, which leaves 30 rules." in text
     assert "water-quality" not in text
 
 

@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = attach(
         "experiments": ["EXPERIMENTS", "chosen_experiments"],
         "page": ["write_page"],
         "results": ["ReproductionResults"],
-        "run_size": ["FULL", "QUICK", "RunSize"],
+        "run_size": ["FULL", "QUICK", "SMALL_GRID", "RunSize"],
         "runner": ["reproduce"],
     },
 )

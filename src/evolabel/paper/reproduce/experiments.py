@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evolabel.errors import ParameterError
+from evolabel.paper.reproduce.methods import PROFILES, Profile
 
-ExperimentKind = Literal["trend lines", "sizes", "times"]
+ExperimentKind = Literal["trend lines", "vigilances", "sizes", "times"]
 
 SMALL_SETS = ("birds", "emotions", "water-quality", "yeast")
 MEDIAMILL = "mediamill"
@@ -39,10 +40,13 @@ class Experiment:
     panels: tuple[Panel, ...]
     methods: tuple[str, ...]
     kind: ExperimentKind = "trend lines"
+    profiles: tuple[Profile, ...] = PROFILES
 
     @property
     def label(self) -> str:
-        """The key in words, such as "Figure 4"."""
+        """The key in words, such as "Figure 4"; experiments that are not in the paper begin with a capital."""
+        if self.kind == "vigilances":
+            return self.key.capitalize()
         return self.key.replace("fig", "Figure ").replace("table", "Table ")
 
     def panels_for(self, extra: Iterable[str]) -> tuple[Panel, ...]:
@@ -85,6 +89,16 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Rules along the stream; for one-versus-rest and the chain the mean over their classifiers, one per label.",
             _each(("emotions", "water-quality"), "rules"),
             _COMPARED,
+        ),
+        Experiment(
+            "rules",
+            "One rule or many",
+            "Not in the paper: ours at every vigilance, with the best alpha and beta there. Partial accuracy in the "
+            "cross-validation and along the stream, by the number of rules that the vigilance leaves.",
+            _each(SMALL_SETS, "pa"),
+            ("ours",),
+            "vigilances",
+            ("paper",),
         ),
         Experiment(
             "fig7",

@@ -8,23 +8,25 @@ from typing import NamedTuple
 from evolabel._utils.files import write_atomically
 from evolabel._utils.optional import load
 from evolabel.paper.reproduce import tables
-from evolabel.paper.reproduce.claims import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict, verdicts
+from evolabel.paper.reproduce.claims import FAILS, HOLDS, NOT_DECIDED, UNKNOWN, PaperClaim, Ruling, Verdict, verdicts
 from evolabel.paper.reproduce.experiments import EXPERIMENTS, Experiment
 from evolabel.paper.reproduce.figures import draw_experiment
 from evolabel.paper.reproduce.methods import PROFILES, Profile
 from evolabel.paper.reproduce.results import ReproductionResults
+from evolabel.paper.reproduce.run_size import LEFT_OUT
 from evolabel.words.figures.canvas import as_svg
 
 _TEMPLATE = Path(__file__).parent / "page.html.jinja"
-_CSS_CLASSES: dict[Ruling, str] = {HOLDS: "holds", FAILS: "fails", UNKNOWN: "unknown"}
+_CSS_CLASSES: dict[Ruling, str] = {HOLDS: "holds", FAILS: "fails", NOT_DECIDED: "open", UNKNOWN: "unknown"}
 
 
 class _Section(NamedTuple):
-    """One figure or table of the paper on the page; `drawings` holds an SVG per profile."""
+    """One figure or table of the paper on the page; `drawings` holds an SVG per profile, `details` tables by set."""
 
     experiment: Experiment
     table: tables.ReportTable | None
     drawings: dict[Profile, str]
+    details: dict[str, tables.ReportTable]
 
 
 def write_page(
@@ -68,10 +70,12 @@ def _rendered(results: ReproductionResults, sections: list[_Section], skipped: S
     return str(
         environment.from_string(_TEMPLATE.read_text()).render(
             settings=results.settings,
-            quick=results.settings["run_size"] == "quick",
+            left_out=LEFT_OUT.get(results.settings["run_size"], ""),
             skipped=skipped,
             sections=sections,
-            claims=by_claim(found),
+            claims={key: by_claim([v for v in found if v.claim.experiment == key]) for key in shown},
+            verdicts=by_claim(found),
+            means={name: tables.means_table(results, name) for name in results.sizes},
             counts=counts,
             titles=tables.PROFILE_TITLES,
             classes=_CSS_CLASSES,
@@ -85,6 +89,9 @@ def _rendered(results: ReproductionResults, sections: list[_Section], skipped: S
 def _section(experiment: Experiment, results: ReproductionResults) -> _Section:
     table = {"sizes": tables.sizes_table, "times": tables.times_table}.get(experiment.kind)
     if table is not None:
-        return _Section(experiment, table(results), {})
-    figures = {profile: draw_experiment(experiment, results, profile) for profile in PROFILES}
-    return _Section(experiment, None, {profile: as_svg(f) for profile, f in figures.items() if f is not None})
+        return _Section(experiment, table(results), {}, {})
+    figures = {profile: draw_experiment(experiment, results, profile) for profile in experiment.profiles}
+    drawings = {profile: as_svg(figure) for profile, figure in figures.items() if figure is not None}
+    sets = [panel.dataset for panel in experiment.panels if experiment.kind == "vigilances"]
+    details = {name: tables.vigilance_table(results, name) for name in sets if name in results.sizes}
+    return _Section(experiment, None, drawings, details)

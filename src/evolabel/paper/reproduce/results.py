@@ -1,9 +1,10 @@
-"""The results of a reproduction: scores of every run and update times, written as JSON."""
+"""The results of a reproduction: searches, scores of every run and update times of every seed, written as JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from evolabel._utils.files import write_atomically
@@ -14,18 +15,23 @@ from evolabel.paper.reproduce.methods import Profile
 T = TypeVar("T")
 N = TypeVar("N", "Task", "TaskStage")
 
-Stage = Literal["tuned", "run", "timed"]
+Stage = Literal["searched", "run", "timed"]
 ScoreName = Literal["pa", "ap"]
 
 RESULTS_FILE, TIMES_FILE = "results.json", "times.json"
 
 
 class Task(NamedTuple):
-    """One method on one data set in one profile."""
+    """One method on one data set in one profile with one seed.
+
+    `vigilance` is the value of a part of a search, or of a run at the best point of this vigilance; None otherwise.
+    """
 
     dataset: str
     profile: Profile
     method: str
+    seed: int = 0
+    vigilance: float | None = None
 
 
 class TaskStage(NamedTuple):
@@ -34,7 +40,23 @@ class TaskStage(NamedTuple):
     dataset: str
     profile: Profile
     method: str
+    seed: int
+    vigilance: float | None
     stage: Stage
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best point of a search: its `params`, its `score` (the mean over the folds), how many points were tried.
+
+    `edges` names the parameters whose best value is the first or the last one of the grid, so that a better one may lie
+    beyond; a penalty of 0 has nothing beyond it.
+    """
+
+    params: dict[str, Any]
+    score: float
+    points: int
+    edges: list[str]
 
 
 class NoResultError(EvolabelError, KeyError):
@@ -79,10 +101,13 @@ class ReproductionResults:
     Parameters
     ----------
     settings : dict
-        Version, name of the run size, and seed.
+        Version, name of the run size, and number of seeds.
     sizes : dict of str to Size
         By data set.
+    searches : dict of Task to Found
+        With a vigilance: the best point of this vigilance.
     runs : dict of Task to RunResult
+        With a vigilance: the run with that point.
     times : dict of Task to float
         Milliseconds of processor time to answer and learn one sample.
     cpu_seconds : dict of TaskStage to float
@@ -91,15 +116,17 @@ class ReproductionResults:
 
     settings: dict[str, Any]
     sizes: dict[str, Size]
+    searches: dict[Task, Found]
     runs: dict[Task, RunResult]
     times: dict[Task, float]
     cpu_seconds: dict[TaskStage, float]
 
     def write(self, folder: Path) -> None:
-        """Write `results.json` (the same bytes for the same seed) and `times.json` into `folder`."""
+        """Write `results.json` (the same bytes for the same seeds) and `times.json` into `folder`."""
         document = {
             "settings": self.settings,
             "sizes": {name: asdict(size) for name, size in self.sizes.items()},
+            "searches": [{**task._asdict(), **asdict(found)} for task, found in self.searches.items()],
             "runs": [{**task._asdict(), **asdict(run)} for task, run in self.runs.items()],
         }
         times = {
@@ -118,6 +145,7 @@ class ReproductionResults:
             return cls(
                 document["settings"],
                 {name: Size(**size) for name, size in document["sizes"].items()},
+                {_pop_key(Task, entry): Found(**entry) for entry in document["searches"]},
                 {_pop_key(Task, entry): RunResult(**entry) for entry in document["runs"]},
                 {_pop_key(Task, entry): entry["milliseconds"] for entry in times["updates"]},
                 {_pop_key(TaskStage, entry): entry["seconds"] for entry in times["tasks"]},
@@ -127,18 +155,43 @@ class ReproductionResults:
 
 
 class ProfileResults(NamedTuple):
-    """The part of `results` that belongs to one `profile`; its methods raise NoResultError for missing numbers."""
+    """The part of `results` that belongs to one `profile`; its methods raise NoResultError for missing numbers.
+
+    With a `seed` the numbers are those of this seed, without one the means over the seeds.
+    """
 
     results: ReproductionResults
     profile: Profile
+    seed: int | None = None
+
+    def seeds(self, dataset: str, method: str = "ours") -> list[int]:
+        """Seeds with which `method` was run on `dataset`, ascending."""
+        tasks = self.results.runs.keys() | self.results.times.keys()
+        plain = {t.seed for t in tasks if t[:3] == (dataset, self.profile, method) and t.vigilance is None}
+        return sorted(plain if self.seed is None else plain & {self.seed})
+
+    def of(self, seed: int) -> "ProfileResults":
+        """The results of one `seed`."""
+        return self._replace(seed=seed)
 
     def run(self, dataset: str, method: str) -> RunResult:
-        """Scores of `method` on `dataset`."""
-        return _required(self.results.runs, Task(dataset, self.profile, method))
+        """The run of `method` on `dataset` with the only or the first seed."""
+        first = next(iter(self.seeds(dataset, method)), 0)
+        return _required(self.results.runs, Task(dataset, self.profile, method, first))
+
+    def mean(self, dataset: str, method: str, number: Callable[[RunResult], float | None], what: str) -> float:
+        """The mean over the seeds of a `number` of the runs; `what` names it where it is not defined."""
+        seeds = self.seeds(dataset, method) or [0]
+        found = [number(_required(self.results.runs, Task(dataset, self.profile, method, seed))) for seed in seeds]
+        defined = [value for value in found if value is not None]
+        if len(defined) < len(found):
+            raise NoResultError(f"{what} of {method} is not defined on {dataset}")
+        return fmean(defined)
 
     def milliseconds(self, dataset: str, method: str) -> float:
         """Processor time of `method` to answer and learn one sample of `dataset`."""
-        return _required(self.results.times, Task(dataset, self.profile, method))
+        seeds = self.seeds(dataset, method) or [0]
+        return fmean(_required(self.results.times, Task(dataset, self.profile, method, seed)) for seed in seeds)
 
     def size(self, dataset: str) -> Size:
         """Size of `dataset` as it was run."""
@@ -148,11 +201,15 @@ class ProfileResults(NamedTuple):
 
     def score(self, dataset: str, method: str, metric: ScoreName = "pa") -> float:
         """PA or AP (`metric`) of `method` over the whole stream of `dataset`."""
-        run = self.run(dataset, method)
-        value = run.pa if metric == "pa" else run.ap
-        if value is None:
-            raise NoResultError(f"{metric.upper()} of {method} is not defined on {dataset}")
-        return value
+        return self.mean(dataset, method, lambda run: run.pa if metric == "pa" else run.ap, metric.upper())
+
+    def rules(self, dataset: str, method: str) -> float:
+        """Number of rules at the end of the stream of `dataset`, of all classifiers of `method` together."""
+        return self.mean(dataset, method, lambda run: run.rules, "the number of rules")
+
+    def asked(self, dataset: str, method: str) -> float:
+        """Share of the labels, or samples, of `dataset` that `method` queried."""
+        return self.mean(dataset, method, lambda run: run.asked or 0.0, "the share")
 
     def gain(self, dataset: str, method: str, other: str, metric: ScoreName = "pa") -> float:
         """Score (`metric`) of `method` minus that of `other` on `dataset`."""

@@ -1,11 +1,12 @@
 """Every claim of the paper's experiments, checked by code."""
 
 from evolabel.paper.reproduce.claims import budgets, mediamill, permanent_updates, speed
-from evolabel.paper.reproduce.claims.checks import FAILS, HOLDS, UNKNOWN, PaperClaim, Ruling, Verdict
+from evolabel.paper.reproduce.claims.checks import PaperClaim, Verdict
+from evolabel.paper.reproduce.claims.intervals import FAILS, HOLDS, NOT_DECIDED, UNKNOWN, Ruling
 from evolabel.paper.reproduce.experiments import EXPERIMENTS
 from evolabel.paper.reproduce.results import ProfileResults, ReproductionResults
 
-__all__ = ["CLAIMS", "FAILS", "HOLDS", "UNKNOWN", "PaperClaim", "Ruling", "Verdict", "verdicts"]
+__all__ = ["CLAIMS", "FAILS", "HOLDS", "NOT_DECIDED", "UNKNOWN", "PaperClaim", "Ruling", "Verdict", "verdicts"]
 
 _ALL = (
     *permanent_updates.PERMANENT_CLAIMS,
