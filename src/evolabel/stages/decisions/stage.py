@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from evolabel.core.options import Options
-from evolabel.core.rows import NOT_GIVEN, Batch, check_outputs, misfit
+from evolabel.core.rows import NO_WEIGHTS, NOT_GIVEN, Batch, check_outputs, misfit
 from evolabel.core.schema import new_entries
 from evolabel.engine.compile import direct
 from evolabel.stages.calibration.stage import Calibration
@@ -190,7 +190,6 @@ class OutputCounts(OutputCountArrays):
         )
 
 
-_count = direct(count_rows)
 _GATHERED = 64  # single rows, which are counted in one call: a call costs as much as counting them
 
 
@@ -213,14 +212,14 @@ class PlainOutputs:
             if len(self._rows) == _GATHERED:
                 self.counts()
         elif len(Y):
-            _count(outputs, Y, weights, confidences, self._counts.seen, self._counts.on, NOT_GIVEN)
+            count_rows(outputs, Y, weights, confidences, self._counts.seen, self._counts.on, NOT_GIVEN)
 
     def counts(self) -> OutputCounts:
         """Return the counts of all outputs."""
         if self._rows:
             outputs, Y = map(np.concatenate, zip(*self._rows, strict=True))
             self._rows = []
-            _count(outputs, Y, NOT_GIVEN, NOT_GIVEN, self._counts.seen, self._counts.on, NOT_GIVEN)
+            count_rows(outputs, Y, NO_WEIGHTS, NOT_GIVEN, self._counts.seen, self._counts.on, NOT_GIVEN)
         return self._counts
 
     def grow_labels(self, n_labels: int) -> None:
