@@ -34,7 +34,7 @@ def test_labels_that_are_not_mentioned_keep_their_scores_without_threshold_rules
     clf = make(max_rules=5).fit(X[:300], Y[:300])
     before, twin, rules = clf.decision_function(X), copy.deepcopy(clf), {rule.identity for rule in clf.rules_}
     form = "IF x0 ABOVE 0.5 THEN label0 70%"
-    number = clf.rulebook.add(form) if edit == "add" else clf.rulebook.edit(0, form)
+    number = clf.rulebook.add(form) if edit == "add" else clf.rulebook.edit(clf.rules_[0].identity, form)
     after, inside = clf.decision_function(X), X[:, 0] > 0.5
     np.testing.assert_array_equal(after[:, 1:], before[:, 1:])
     np.testing.assert_array_equal(after[~inside], before[~inside])

@@ -210,6 +210,8 @@ def rotated_shape(rules: PaperRuleState, slot: int) -> RotatedShape:
 
 def weights_by_least_squares(rules: PaperRuleState, slot: int) -> FloatArray:
     """Return the consequents of the rule in `slot` of `rules` by eq. (18), from its statistics alone, (K, q)."""
+    if not rules.paper.iterated:
+        return rules.weights(slot).T
     return np.asarray((rules.arrays.G[slot] + rules.anchor * rules.arrays.W[0]) @ rules.inverse(slot))
 
 
