@@ -102,7 +102,7 @@ def test_questions_answers_and_events_come_in_order_and_signed(service, receiver
     assert [m["project"] for m in messages[:1]] == ["pumps"]
 
 
-def test_only_what_comes_later_is_told(service, receiver):
+def test_only_what_comes_later_is_sent(service, receiver):
     hook(service, receiver.url, "event")
     service.workers["pumps"].call(lambda batch: batch.record("paused", {}, _nobody()))
     (message,) = until(lambda: [json.loads(body) for _, body in receiver.got])
@@ -204,7 +204,7 @@ def test_a_name_is_resolved_once_and_every_address_must_be_public(monkeypatch, r
     with pytest.raises(RefusedError, match=r"rebinds.example is 10.0.0.8, which is not public"):
         post("https://rebinds.example/", b"{}", {})
     found[:] = [["93.184.216.34"]]
-    with pytest.raises(RefusedError, match="told without TLS; use https"):
+    with pytest.raises(RefusedError, match="messages without TLS; use https"):
         post("http://plain.example/", b"{}", {})
 
 

@@ -287,7 +287,7 @@ class MergeIn(Body):
 
 
 class WebhookIn(Body):
-    """An address to tell of questions, final answers and events."""
+    """An address to which questions, final answers and events are sent."""
 
     url: StrictStr = Field(min_length=1, max_length=2000)
     kinds: Annotated[list[Literal["question", "answer", "event"]], Field(min_length=1, max_length=3)]

@@ -1,4 +1,4 @@
-"""Routes of addresses that are told of questions, final answers and events."""
+"""Routes of addresses to which questions, final answers and events are sent."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/v1/projects/{slug}/webhooks", tags=["webhooks"])
 
 @router.get("")
 async def get_webhooks(worker: Entered, access: AppAccess) -> dict[str, Any]:
-    """Return the addresses, what each is told, up to which record, and how many tries have failed since."""
+    """Return the addresses, what each gets, up to which record, and how many tries have failed since."""
     found = await access.read(lambda c: list_webhooks(c, worker.project.id))
     shown = ("id", "url", "kinds", "created", "seq", "tries")
     return readable_times({"webhooks": [{name: getattr(hook, name) for name in shown} for hook in found]})
@@ -28,13 +28,13 @@ async def get_webhooks(worker: Entered, access: AppAccess) -> dict[str, Any]:
 
 @router.post("", status_code=201)
 async def post_webhook(worker: Entered, sender: Actor, body: WebhookIn, access: AppAccess) -> dict[str, Any]:
-    """Tell an address from now on; the secret, with which it checks signatures, is shown once."""
+    """Send messages to an address from now on; the secret, with which it checks signatures, is shown once."""
     return await make_webhook(access, worker, sender, body.url, body.kinds)
 
 
 @router.delete("/{webhook}", status_code=204)
 async def remove_webhook(worker: Entered, sender: Actor, webhook: Number, access: AppAccess) -> None:
-    """Tell an address no more."""
+    """Send an address no more messages."""
     await drop_webhook(access, worker, sender, str(webhook))
 
 
@@ -47,7 +47,7 @@ async def get_tries(worker: Entered, webhook: Number, access: AppAccess) -> dict
 async def make_webhook(
     access: Access, worker: Worker, sender: Sender, url: str, kinds: Sequence[str]
 ) -> dict[str, Any]:
-    """Tell `url` messages of these `kinds` about the project of `worker` for `sender`; return its id and secret."""
+    """Send `url` messages of these `kinds` about the project of `worker` for `sender`; return its id and secret."""
 
     def write(connection: Connection) -> dict[str, Any]:
         number, secret = add_webhook(connection, worker.project.id, url, kinds)
@@ -58,7 +58,7 @@ async def make_webhook(
 
 
 async def drop_webhook(access: Access, worker: Worker, sender: Sender, number: str) -> None:
-    """Tell the address `number` of the project of `worker` no more, for `sender`; HiddenError if there is none."""
+    """Send the address `number` of the project of `worker` no more, for `sender`; HiddenError if there is none."""
     known = int(number) if number.isascii() and number.isdigit() and len(number) < 16 else 0
 
     def write(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Addresses that are told of questions, answers and events of a project, and the tries to reach them."""
+"""Addresses to which questions, answers and events of a project are sent, and the tries to reach them."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,14 +8,14 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from evolabel.server.log.schema import PROJECT, WEBHOOK, WEBHOOK_TRY
 
 MESSAGE_KINDS = ("question", "answer", "event")
-"""What is told: a question that was asked, an answer that is final, anything else that happened."""
+"""What is sent: a question that was asked, an answer that is final, anything else that happened."""
 _KEPT = 200  # tries of one address
 
 
 class Webhook(NamedTuple):
-    """An address of project `project_id`, called `slug`, what `kinds` it is told, and the `secret` it checks.
+    """An address of project `project_id`, called `slug`, what `kinds` it gets, and the `secret` it checks.
 
-    All before record `seq` was told, and `part` messages of the one behind it. After `tries` that have failed the next
+    All before record `seq` was sent, and `part` messages of the one behind it. After `tries` that have failed the next
     one is at `next_at`.
     """
 
@@ -35,7 +35,7 @@ class Webhook(NamedTuple):
 def insert_webhook(
     connection: Connection, project_id: int, url: str, kinds: Sequence[str], *, secret: str, at: int
 ) -> int:
-    """Insert an address `url` of project `project_id`, told `kinds` from time `at` on, with `secret`; return its id."""
+    """Insert an address `url` of project `project_id`, for `kinds` from time `at` on, with `secret`; return its id."""
     head = connection.scalar(select(PROJECT.c.head_seq).where(PROJECT.c.id == project_id))
     values = {"project_id": project_id, "url": url, "secret": secret, "kinds": ",".join(kinds), "created": at}
     begin = {"seq": head, "part": 0, "tries": 0, "next_at": 0}
@@ -65,13 +65,13 @@ def delete_webhook(connection: Connection, project_id: int, webhook_id: int) -> 
 
 
 def move_webhook(connection: Connection, webhook: Webhook) -> None:
-    """Store how far `webhook` was told, and its next try, through `connection`."""
+    """Store what `webhook` has got, and its next try, through `connection`."""
     values = {"seq": webhook.seq, "part": webhook.part, "tries": webhook.tries, "next_at": webhook.next_at}
     connection.execute(update(WEBHOOK).where(WEBHOOK.c.id == webhook.id).values(**values))
 
 
 def keep_try(connection: Connection, webhook: Webhook, kind: str, at: int, *, status: int | None, error: str) -> None:
-    """Keep that `webhook` was told a message of this `kind` at time `at`: the `status` of its answer, or an `error`."""
+    """Keep that `webhook` was sent a message of this `kind` at time `at`: the `status` of its answer, or an `error`."""
     if connection.scalar(select(WEBHOOK.c.id).where(WEBHOOK.c.id == webhook.id)) is None:
         return  # it was deleted meanwhile
     values = {

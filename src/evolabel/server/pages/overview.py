@@ -202,7 +202,8 @@ def _facts(service: Service, worker: Worker, found: dict[str, Any], recent_days:
         marks = read_activity(connection, project, _MOST_MARKS, kinds=["model.drift", "epoch."])
         days = _days(connection, project, recent.answered, now)
         chart = _chart(connection, project, recent.hours, now)
-        learned, file = learned_since(connection, project, since), file_status(connection, project)
+        learned, has_file = learned_since(connection, project, since), worker.project.slug in service.files.slugs
+        file = file_status(connection, project) if has_file else None
     begin = recent.judged[0].at if recent.judged else since
     drifts = [mark for mark in marks if mark.kind == "model.drift" and mark.at >= begin]
     shown = [Drift(drift.at, str(drift.args.get("label"))) for drift in drifts]

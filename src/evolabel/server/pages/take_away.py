@@ -29,7 +29,7 @@ async def get_export_page(worker: Entered, visitor: Entrant, request: Request) -
 
 @router.post("")
 async def post_webhook_form(worker: Entered, visitor: Entrant, sender: Actor, request: Request) -> Response:
-    """Tell an address from now on, or no more; the secret of a new one is shown once."""
+    """Send messages to an address from now on, or no more; the secret of a new one is shown once."""
     form = await checked_form(request, visitor)
     act, text = str(form.get("act", "")), str(form.get("url", "")).strip()
     try:

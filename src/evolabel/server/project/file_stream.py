@@ -99,14 +99,19 @@ class FileStreams:
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._threads: dict[str, threading.Thread] = {}
+        self.slugs = set[str]()
+        """Projects with a file that was not sent to its end when the service began with them."""
 
     def begin(self, worker: Worker) -> None:
         """Go on with the file of the project of `worker`, if it has one that is neither stopped nor ended."""
         with reading(self._reader) as connection:
             found = _find(connection, worker.project.id)
-        if found is None or found.status.state != "running":
+        if found is None or found.status.state == "ended":
             return
         slug = worker.project.slug
+        self.slugs.add(slug)
+        if found.status.state != "running":
+            return
         with self._lock:
             before = self._threads.get(slug)
             if self._stopped.is_set() or (before is not None and before.is_alive()):
@@ -151,12 +156,12 @@ class FileStreams:
         """Send the rows of `stream` that were not sent yet; keep in the log why it stops, unless the service does."""
         status, origin = stream.status, Origin(stream.actor_id)
         try:
-            held = (-1, list[dict[str, Any]]())
+            part = (-1, list[dict[str, Any]]())
             for row in range(status.done, status.rows, _ROWS):
                 number, place = place_in_parts(row)
-                if held[0] != number:
-                    held = (number, self._part(worker, stream.parts[number]))
-                samples = held[1][place : place + _ROWS]
+                if part[0] != number:
+                    part = (number, self._part(worker, stream.parts[number]))
+                samples = part[1][place : place + _ROWS]
                 if not self._until_sent(lambda: self._send(worker, samples, _key(row), stream)):  # noqa: B023
                     return
             self._until_sent(lambda: _end(worker, status.rows, origin))

@@ -71,7 +71,7 @@ def address_of_host(parts: SplitResult, allowed: Sequence[Network]) -> Address:
         if not is_allowed and not is_public(address):
             raise RefusedError(f"{host} is {address}, which is not public; the operator of the server can allow it")
     if parts.scheme == "http" and not all(inside):
-        raise RefusedError(f"{host} would be told without TLS; use https")
+        raise RefusedError(f"{host} would get messages without TLS; use https")
     return addresses[0]
 
 

@@ -1,6 +1,6 @@
-"""`Webhooks`: tells addresses of questions, final answers and events, in their order, until each has accepted them.
+"""`Webhooks`: sends questions, final answers and events to addresses, in their order, until each has accepted them.
 
-What is to be told is read from the log, and how far each address was told is stored: a message may come twice after a
+What is to be sent is read from the log, and what each address has got is stored: a message may come twice after a
 crash, with the same id, and none is lost unless an address has refused it for a day.
 """
 
@@ -44,7 +44,7 @@ logger = logging.getLogger("evolabel.server")
 
 
 def add_webhook(connection: Connection, project_id: int, url: str, kinds: Sequence[str]) -> tuple[int, str]:
-    """Tell the address `url` messages of these `kinds` about project `project_id` from now on; return id and secret.
+    """Send the address `url` messages of these `kinds` about project `project_id` from now on; return id and secret.
 
     ParameterError for another address than one of HTTP or HTTPS, or unknown kinds.
     """
@@ -83,7 +83,7 @@ def signature(secret: str, at: int, body: bytes) -> str:
 
 
 class Webhooks:
-    """Tells the addresses that `reader` finds, and stores by `writer` how far they were told.
+    """Sends to the addresses that `reader` finds, and stores by `writer` what they have got.
 
     Addresses in the networks `allowed` need not be public.
     """
@@ -98,7 +98,7 @@ class Webhooks:
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
 
     def start(self) -> None:
-        """Begin to tell addresses."""
+        """Begin to send."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -116,16 +116,16 @@ class Webhooks:
                 for webhook in due:
                     before = self._running.get(webhook.id)
                     if before is None or before.done():
-                        self._running[webhook.id] = self._pool.submit(self._tell_all, webhook)
+                        self._running[webhook.id] = self._pool.submit(self._send_all, webhook)
             except Exception as error:
                 if not self._stopped.is_set():
                     logger.error("webhooks wait: %s", error, exc_info=not isinstance(error, EvolabelError))
 
-    def _tell_all(self, webhook: Webhook) -> None:
-        """Tell `webhook` all that is behind what it was told, until a try fails."""
+    def _send_all(self, webhook: Webhook) -> None:
+        """Send `webhook` all that is behind what it has got, until a try fails."""
         try:
             for message in self._messages(webhook):
-                if self._stopped.is_set() or self._told(*message).next_at:
+                if self._stopped.is_set() or self._sent(*message).next_at:
                     return
         except Exception as error:
             logger.error("webhook %d waits: %s", webhook.id, error, exc_info=not isinstance(error, EvolabelError))
@@ -151,8 +151,8 @@ class Webhooks:
             if len(records) < _RECORDS:
                 return
 
-    def _told(self, here: Webhook, record: Record, kind: str, data: dict[str, Any], behind: Webhook) -> Webhook:
-        """Return where an address stands after it was told, or was to be told, the message at `here`."""
+    def _sent(self, here: Webhook, record: Record, kind: str, data: dict[str, Any], behind: Webhook) -> Webhook:
+        """Return where an address stands after the message at `here` was sent to it, or was refused."""
         at, status, error = now_us(), None, ""
         facts = {"project": here.slug, "seq": record.seq, "kind": kind, "at": utc_text(record.entry.at), "data": data}
         body = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode()

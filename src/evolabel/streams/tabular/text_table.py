@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,10 @@ class TextTable:
 
     def columns(self) -> dict[str, Sequence[str]]:
         """Return the cells of every column, by its name."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> dict[str, Sequence[str]]:
         return dict(zip(self.names, zip(*self.rows, strict=True), strict=True))
 
 
