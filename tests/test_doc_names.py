@@ -80,7 +80,7 @@ def is_path(code, page):
 
 @every_page
 def test_paths_exist(page):
-    folders = [ROOT, SOURCE, page.parent]
+    folders = [ROOT, ROOT / "tests", SOURCE, page.parent]
     tests = {path.name for path in (ROOT / "tests").rglob("*.py")}  # they may follow one of the same folder
     found = {code for code in codes(page) if is_path(code, page)} - tests
     assert sorted(code for code in found if not any((folder / code).exists() for folder in folders)) == []
