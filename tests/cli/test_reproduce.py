@@ -59,6 +59,7 @@ def test_without_any_set_there_is_nothing_to_do(command, tmp_path, empty_handed)
     [
         (("fig1",), "there is no experiment 'fig1'; use all or one of table1, fig4"),
         (("--jobs", 0), "--jobs 0 is not allowed"),
+        (("--quick", "--grid", "full"), "--quick has its own grid of 18 points; leave out --quick or --grid full"),
         (("--seeds", 0), "--seeds 0 is not allowed"),
         (("--backend", "cloud", "--sets", "yeast"), "backend='cloud' cannot be used"),
         (("--sets", ","), "--sets names no data set"),

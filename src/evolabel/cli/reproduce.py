@@ -38,7 +38,7 @@ def reproduce_paper(
     *,
     sets: str | None = None,
     quick: bool = False,
-    grid: GridName = "small",
+    grid: GridName | None = None,
     seeds: int = 1,
     jobs: int = -1,
     backend: str | None = None,
@@ -68,7 +68,7 @@ def reproduce_paper(
     quick
         A run of minutes: few rows of each set, small grids, no runs at every vigilance.
     grid
-        The values of alpha, beta and vigilance: 64 points of the paper's grid (small), or all of its 1,360 (full).
+        The values of alpha, beta and vigilance: 64 points of the paper's grid (small, if not given), or all of its 1,360 (full).
     seeds
         Number of seeds. A seed sets the order of the rows, the folds and random selections; the first keeps the paper's
         order. Claims are decided by intervals over the seeds, which need at least two. Mediamill has one.
@@ -81,7 +81,9 @@ def reproduce_paper(
     json
         Print the verdicts as JSON instead of a table.
     """
-    size = QUICK if quick else GRIDS[grid]
+    if quick and grid is not None:
+        raise ParameterError(f"--quick has its own grid of 18 points; leave out --quick or --grid {grid}")
+    size = QUICK if quick else GRIDS[grid or "small"]
     experiments = [e for e in chosen_experiments(what) if not (quick and what == "all" and e.kind == "vigilances")]
     if jobs != -1 and jobs < 1:
         raise ParameterError(f"--jobs {jobs} is not allowed; use at least 1, or -1 for all cores")

@@ -151,11 +151,21 @@ def test_the_time_is_announced_before_the_other_tasks_and_falls_to_nothing(once,
 
 
 def test_times_between_sampled_vigilances_are_interpolated():
-    pieces = [Task("birds", "paper", "ours", seed, v) for seed in (0, 1) for v in (0.9, 0.7, 0.5, 0.3, 0.1)]
+    pieces = [
+        Task("birds", "paper", "ours", seed, v)
+        for seed in (0, 1)
+        for v in (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+    ]
     chosen = sampled(pieces)
     assert [(task.seed, task.vigilance) for task in chosen] == [(0, 0.9), (0, 0.5), (0, 0.1)]
     seconds = filled_seconds(pieces, dict(zip(chosen, (1.0, 3.0, 11.0), strict=True)))
-    assert [seconds[task] for task in pieces] == pytest.approx([1, 2, 3, 7, 11] * 2)
+    assert [seconds[task] for task in pieces] == pytest.approx([1, 1.5, 2, 2.5, 3, 5, 7, 9, 11] * 2)
+
+
+@pytest.mark.parametrize("vigilances", [(0.4, 0.8), (0.25, 0.5, 1.0), (0.35, 0.45, 0.6, 0.8)])
+def test_most_of_a_short_search_comes_after_the_announced_time(vigilances):
+    chosen = sampled([Task("birds", "paper", "ours", 0, v) for v in vigilances])
+    assert len(chosen) == 1
 
 
 def test_the_same_seed_gives_the_same_bytes_elsewhere(once, tmp_path):

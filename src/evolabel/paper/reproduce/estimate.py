@@ -12,14 +12,19 @@ from evolabel.paper.reproduce.tasks import build_learner
 from evolabel.streams import Dataset
 
 _FIT_ROWS, _STREAM_ROWS, _VIGILANCE = 40, 10, 0.5
+_LONG_SEARCH = 9  # vigilances
 _SLOW_METHODS = ("ovr", "chain")  # all others take about as long as ours
 
 
 def sampled(pieces: Iterable[Task]) -> list[Task]:
-    """The parts of searches that are timed: the largest, the middle and the smallest vigilance, with the first seed."""
+    """The parts of searches that are timed, with the first seed: at most one of three vigilances, or the middle one.
+
+    Of a long search these are the largest, the middle and the smallest vigilance.
+    """
     chosen: list[Task] = []
     for parts in _by_search(task for task in pieces if task.seed == 0).values():
-        chosen += dict.fromkeys([parts[0], parts[len(parts) // 2], parts[-1]])
+        middle = parts[len(parts) // 2]
+        chosen += [parts[0], middle, parts[-1]] if len(parts) >= _LONG_SEARCH else [middle]
     return chosen
 
 
