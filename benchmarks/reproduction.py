@@ -5,6 +5,7 @@ With the folder of an `evolabel reproduce` run, its results are copied first. A 
 
 import shutil
 import sys
+from itertools import groupby
 from pathlib import Path
 
 from evolabel.paper.reproduce import ReproductionResults, tables, verdicts
@@ -26,41 +27,55 @@ END = "<!-- end -->"
 
 
 def experiments(results: ReproductionResults) -> str:
-    """Every figure and table of the paper: its curves in the paper's profile, and its claims with their verdicts."""
-    found = verdicts(results)
+    """The curves of every figure of the paper in its profile, with the verdicts of their claims below."""
+    by_experiment = groupby(by_claim(verdicts(results)), key=lambda pair: pair[0].experiment)
+    claims = {key: claim_table(list(pairs)) for key, pairs in by_experiment}
     parts = []
     for experiment in EXPERIMENTS.values():
-        text = [f"### {experiment.label}: {experiment.title.lower()}", experiment.caption]
+        text = [f"### {experiment.label}: {experiment.title.lower()}"]
         if (FIGURES / f"{experiment.key}.svg").exists() and experiment.kind in ("trend lines", "vigilances"):
-            text.append(f"![{experiment.title}, the paper's profile]({FIGURES.name}/{experiment.key}.svg)")
-        claims = by_claim([verdict for verdict in found if verdict.claim.experiment == experiment.key])
-        if claims:
-            text.append(claim_table(claims))
-        parts.append("\n\n".join(text))
+            text.append(f"![{experiment.title}]({FIGURES.name}/{experiment.key}.svg)")
+        if experiment.key in claims:
+            text.append(claims[experiment.key])
+        if len(text) > 1:
+            parts.append("\n\n".join(text))
     return "\n\n".join(parts)
 
 
 def claim_table(claims: list[tuple[PaperClaim, dict[Profile, Verdict]]]) -> str:
-    """A Markdown table of `claims` with their verdicts; the report of the command has the reasons, too."""
+    """A Markdown table of `claims`: verdicts in both profiles, numbers in the paper's; the report has the reasons."""
     rows = []
     for claim, found in claims:
-        paper, default = (found.get(profile) for profile in PROFILES)
-        cells = [
-            f"**{paper.ruling}**: {paper.measured}" if paper else "not in this profile",
-            f"**{default.ruling}**" if default else "not in this profile",
-        ]
-        rows.append([claim.statement, *cells])
-    return table(["the paper says", "`paper()`", "default"], rows)
+        rulings = (f"**{found[profile].ruling}**" if profile in found else "" for profile in PROFILES)
+        rows.append([claim.statement, *rulings, found["paper"].measured if "paper" in found else ""])
+    return table(["the paper says", "paper", "default", "measured"], rows)
 
 
 def scores(results: ReproductionResults) -> str:
-    """A Markdown table for each data set: scores, parameters and rules of all methods in the paper's profile."""
-    parts = []
-    for name in results.sizes:
-        found = tables.means_table(results, name)
-        own = found._replace(heads=found.heads[1:], rows=[row[1:] for row in found.rows if row[0] == "paper"])
-        parts.append(f"**{name}**\n\n{markdown(own)}")
-    return "\n\n".join(parts)
+    """Markdown tables of the paper's profile, a column for each data set: scores and rules, and tuned parameters."""
+    found = {
+        name: {row[1]: row[2:] for row in tables.means_table(results, name).rows if row[0] == "paper"}
+        for name in results.sizes
+    }
+    methods = list(dict.fromkeys(method for rows in found.values() for method in rows))
+    tuned = [method for method in methods if any(method in rows and rows[method][0] for rows in found.values())]
+    heads = ["method", *found]
+    return "\n\n".join(
+        table(heads, [[method, *(cell(rows.get(method)) for rows in found.values())] for method in shown])
+        for cell, shown in ((_score_cell, methods), (_parameter_cell, tuned))
+    )
+
+
+def _score_cell(row: list[str] | None) -> str:
+    """PA/AP, the number of rules, and the share that was asked for."""
+    if row is None:
+        return ""
+    _, pa, ap, rules, asked = row
+    return ", ".join(filter(None, [f"{pa}/{ap}".replace("0.", "."), rules, asked]))
+
+
+def _parameter_cell(row: list[str] | None) -> str:
+    return row[0].replace("vigilance", "fac") if row else ""
 
 
 def vigilances(results: ReproductionResults) -> str:
@@ -90,9 +105,17 @@ def counts(results: ReproductionResults) -> str:
     return "\n".join(lines)
 
 
-def without_rivals(found: ReportTable) -> ReportTable:
-    """The table of times without how much faster than in the paper the two rivals are, its last columns."""
-    return found._replace(heads=found.heads[:-2], rows=[row[:-2] for row in found.rows])
+def times(results: ReproductionResults) -> str:
+    """A Markdown table of update times, the ratios of others to ours, and our speed relative to the paper's."""
+    found = tables.times_table(results)
+    kept = [i for i, head in enumerate(found.heads) if i < 3 or " / " in head or head.startswith("EFC-ML (ours): ")]
+    return table([found.heads[i] for i in kept], [[row[i] for i in kept] for row in found.rows])
+
+
+def sizes(results: ReproductionResults) -> str:
+    """A Markdown table of the sizes of the data sets, without those printed in the paper, which are the same."""
+    found = tables.sizes_table(results)
+    return table(found.heads[:-1], [row[:-1] for row in found.rows])
 
 
 def markdown(found: ReportTable) -> str:
@@ -106,8 +129,8 @@ BLOCKS = {
     "experiments": experiments,
     "vigilances": vigilances,
     "scores": scores,
-    "sizes": lambda results: markdown(tables.sizes_table(results)),
-    "times": lambda results: markdown(without_rivals(tables.times_table(results))),
+    "sizes": sizes,
+    "times": times,
 }
 
 
