@@ -3,8 +3,8 @@
     EVOLABEL_DATA=folder python benchmarks/paper_rules.py       # writes benchmarks/results/paper_rules.json
 
 The paper's protocol (its split, or the first third), alpha = .01, beta = 10. "never" merges none, "joint" compares
-rules in the product space, in which they are born, "any outputs" leaves out the test that consequents agree, "every
-32nd" tests a rule after 32 samples instead of each, "30 rules" has at most so many, "removed" removes rules below three
+rules in the product space, in which they are born, "any outputs" leaves out the test that consequents agree, "labels"
+compares labels of centres in the batch, where rules have no consequents yet, "every 32nd" tests a rule after 32 samples instead of each, "30 rules" has at most so many, "removed" removes rules below three
 samples that have not won for 100 rows.
 """
 
@@ -29,6 +29,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "joint": {},
     "any outputs": {},
+    "labels": {},
     "every 32nd": {},
     "30 rules": {"max_rules": 30},
     "removed": {"prune_after": 100},
@@ -45,9 +46,21 @@ def joint_similarity(a: int, b: int, base: PaperRuleState) -> float:
     return float(np.exp(-distance / len(apart)))
 
 
+_agrees = merging.agrees
+
+
+def agrees_by_labels(a: int, b: int, base: PaperRuleState) -> bool:
+    """Whether few enough labels disagree; while rules have no consequents, by the labels of their centres."""
+    if base.arrays.H[[a, b]].any():
+        return _agrees(a, b, base)
+    gap = np.abs(base.arrays.c[a] - base.arrays.c[b])[base.n_features :]
+    return bool((gap > merging.CONFLICT).mean() <= merging.MOST_CONFLICTS)
+
+
 PATCHES: dict[str, tuple[Any, str, Any]] = {
     "joint": (merging, "similarity", joint_similarity),
     "any outputs": (merging, "agrees", lambda *_: True),
+    "labels": (merging, "agrees", agrees_by_labels),
     "every 32nd": (kind, "MERGE_EVERY", 32),
 }
 
@@ -58,6 +71,7 @@ def run(name: str, vigilance: float, variant: str) -> dict[str, float]:
     split = rows.split if rows.split is not None else round(len(rows) / 3)
     classifier = PaperClassifier(vigilance=vigilance, alpha=0.01, beta=10.0, **VARIANTS[variant])
     classifier.fit(rows.X[:split], rows.Y[:split])
+    in_batch = Counter(event.kind for event in classifier.events_)["merge"]
     scores, truth = classifier.test_then_train(rows.X[split:], rows.Y[split:]), rows.Y[split:]
     kinds = Counter(event.kind for event in classifier.events_)
     return {
@@ -65,6 +79,7 @@ def run(name: str, vigilance: float, variant: str) -> dict[str, float]:
         "ap": round(average_precision(truth, scores), 4),
         "births": kinds["birth"],
         "merges": kinds["merge"],
+        "in_batch": in_batch,
         "rules": classifier.n_rules_,
         "small": classifier.n_small_rules_,
     }

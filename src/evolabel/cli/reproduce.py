@@ -68,7 +68,8 @@ def reproduce_paper(
     quick
         A run of minutes: few rows of each set, small grids, no runs at every vigilance.
     grid
-        The values of alpha, beta and vigilance: 64 points of the paper's grid (small, if not given), or all of its 1,360 (full).
+        The values of alpha, beta and vigilance: 64 points of the paper's grid (small), or all of its 1,360 (full). If
+        not given: small.
     seeds
         Number of seeds. A seed sets the order of the rows, the folds and random selections; the first keeps the paper's
         order. Claims are decided by intervals over the seeds, which need at least two. Mediamill has one.

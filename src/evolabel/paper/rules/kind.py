@@ -21,7 +21,7 @@ from evolabel.stages.rules.arrays import RULE_ARRAYS, Settings
 from evolabel.stages.rules.kind import RuleKind
 from evolabel.typing import Arrays, FloatArray
 
-# A rule is compared with the nearest one each time it has won this many samples more: at every update, as in the paper.
+# A rule is compared with the nearest one each time it has won this many samples more: at every update.
 MERGE_EVERY = 1
 
 # Variance a label, times its weight, is expected to have inside a rule: without it, any new label combination would be

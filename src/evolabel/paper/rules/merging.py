@@ -94,7 +94,8 @@ def disagreement(a: int, b: int, base: PaperRuleState, gap: FloatArray) -> Float
 def agrees(a: int, b: int, base: PaperRuleState) -> bool:
     """Return whether few enough labels of rules `a` and `b` disagree by least squares.
 
-    So rules do not depend on alpha, beta and the coupling, which can then be compared on the same rules.
+    So rules do not depend on alpha, beta and the coupling, which can then be compared on the same rules. In the batch
+    phase rules have no consequents yet, so all agree.
     """
     gap = weights_by_least_squares(base, a) - weights_by_least_squares(base, b)
     return bool((disagreement(a, b, base, gap) > CONFLICT).mean() <= MOST_CONFLICTS)
