@@ -4,8 +4,9 @@
 
 The paper's protocol (its split, or the first third), alpha = .01, beta = 10. "never" merges none, "joint" compares
 rules in the product space, in which they are born, "any outputs" leaves out the test that consequents agree, "labels"
-compares labels of centres in the batch, where rules have no consequents yet, "every 32nd" tests a rule after 32 samples instead of each, "30 rules" has at most so many, "removed" removes rules below three
-samples that have not won for 100 rows.
+compares labels of centres in the batch, where rules have no consequents yet, "every 32nd" tests a rule after 32 samples
+instead of each, "30 rules" has at most so many, "removed" removes rules below three samples that have not won for 100
+rows.
 """
 
 from collections import Counter

@@ -46,9 +46,11 @@ def claim_table(claims: list[tuple[PaperClaim, dict[Profile, Verdict]]]) -> str:
     """A Markdown table of `claims`: verdicts in both profiles, numbers in the paper's; the report has the reasons."""
     rows = []
     for claim, found in claims:
-        rulings = (f"**{found[profile].ruling}**" if profile in found else "" for profile in PROFILES)
-        rows.append([claim.statement, *rulings, found["paper"].measured if "paper" in found else ""])
-    return table(["the paper says", "paper", "default", "measured"], rows)
+        rulings = {profile: f"**{verdict.ruling}**" for profile, verdict in found.items()}
+        same = len(rulings) == len(PROFILES) and len(set(rulings.values())) == 1
+        text = rulings["paper"] if same else ", ".join(f"{profile}: {ruling}" for profile, ruling in rulings.items())
+        rows.append([claim.statement, text, found["paper"].measured if "paper" in found else ""])
+    return table(["the paper says", "verdict", "measured"], rows)
 
 
 def scores(results: ReproductionResults) -> str:
@@ -105,19 +107,6 @@ def counts(results: ReproductionResults) -> str:
     return "\n".join(lines)
 
 
-def times(results: ReproductionResults) -> str:
-    """A Markdown table of update times, the ratios of others to ours, and our speed relative to the paper's."""
-    found = tables.times_table(results)
-    kept = [i for i, head in enumerate(found.heads) if i < 3 or " / " in head or head.startswith("EFC-ML (ours): ")]
-    return table([found.heads[i] for i in kept], [[row[i] for i in kept] for row in found.rows])
-
-
-def sizes(results: ReproductionResults) -> str:
-    """A Markdown table of the sizes of the data sets, without those printed in the paper, which are the same."""
-    found = tables.sizes_table(results)
-    return table(found.heads[:-1], [row[:-1] for row in found.rows])
-
-
 def markdown(found: ReportTable) -> str:
     """The table `found` as Markdown."""
     return table(found.heads, found.rows)
@@ -129,8 +118,6 @@ BLOCKS = {
     "experiments": experiments,
     "vigilances": vigilances,
     "scores": scores,
-    "sizes": sizes,
-    "times": times,
 }
 
 

@@ -38,7 +38,7 @@ def test_a_quick_look_writes_a_report_results_and_verdicts(command, tiny, tmp_pa
     assert {verdict["profile"] for verdict in found} == {"paper", "default"}
     assert json.loads((out / "verdicts.json").read_text()) == found
     page = (out / "report.html").read_text()
-    assert "A quick run leaves out all but 120 initial" in page
+    assert "A quick run leaves out all but 80 initial" in page
     assert "About 1 min of processor time to go" in told.err
     assert "emotions is left out" in page
     assert "tiny" in (out / "fig4-paper.svg").read_text() or "<path" in page

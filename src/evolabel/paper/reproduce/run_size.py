@@ -83,14 +83,14 @@ QUICK = RunSize(
         "default": {"vigilance": (0.5, 1.0)},
     },
     folds=2,
-    max_initial=120,
-    max_streamed=80,
-    timed_rows=30,
+    max_initial=80,
+    max_streamed=40,
+    timed_rows=20,
 )
 GRIDS: dict[GridName, RunSize] = {"small": SMALL_GRID, "full": FULL}
 
 LEFT_OUT = {
-    "quick": "A quick run leaves out all but 120 initial and 80 streamed rows of each set, all but 18 of the 1,360 "
+    "quick": "A quick run leaves out all but 80 initial and 40 streamed rows of each set, all but 18 of the 1,360 "
     "points of the paper's grid, one of 3 folds, and runs at every vigilance.",
     "small": "This run leaves out all but 64 of the 1,360 points of the paper's grid.",
 }
