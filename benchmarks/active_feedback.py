@@ -76,7 +76,9 @@ def table(results: dict[str, list[Run]]) -> str:
     headings = [f"{per} {how} feedback" for per in KINDS for how in ("without", "with")]
     columns = ["static", *(row(BUDGETS[0], per, feedback=feedback) for per in KINDS for feedback in (False, True))]
     lines = []
-    for name, runs in results.items():
+    drifting_runs = [run for name, runs in results.items() if name.endswith(" drift") for run in runs]
+    shown = {name: runs for name, runs in results.items() if not name.endswith(" drift")}
+    for name, runs in {**shown, "five kinds of drift": drifting_runs}.items():
         full = np.array([run["full"] for run in runs])
         below = {who: 100 * (full - [run[who] for run in runs]).mean(axis=0) for who in columns}
         lines.append([name, *(" / ".join(f"{value:.2f}" for value in below[who]) for who in columns)])

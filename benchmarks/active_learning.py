@@ -203,10 +203,10 @@ def tables(results: dict[str, Any]) -> str:
 
 
 def table(sets: dict[str, Runs], budget: str) -> str:
-    """One budget: share of the gap in PA / AP and z against random queries of the same number, set by set."""
+    """One budget: share of the gap in PA / AP, set by set, and z against random queries of the same number."""
     lines = []
     for row in ROWS:
-        cells = [cell(runs, budget, row) for runs in sets.values()]
+        cells = [shares(runs, budget, row) for runs in sets.values()]
         means = " / ".join(f"{mean_share(sets, budget, row, metric):.2f}" for metric in METRICS)
         lines.append([row, *cells, means, overall(sets, budget, row)])
     return markup.table(["", *sets, "mean share", "z"], lines)
@@ -221,12 +221,9 @@ def scores_table(sets: dict[str, Runs], budget: str) -> str:
     return markup.table(["PA / AP", *sets], lines)
 
 
-def cell(runs: Runs, budget: str, row: str) -> str:
-    """Shares of one set, and z where there are random draws to compare with."""
-    shares = " / ".join(f"{share(runs, budget, row, metric):.2f}" for metric in METRICS)
-    if row not in KINDS:
-        return shares
-    return f"{shares} ({' / '.join(f'{z(runs, budget, row, metric):+.1f}' for metric in METRICS)})"
+def shares(runs: Runs, budget: str, row: str) -> str:
+    """Shares of one set as text."""
+    return " / ".join(f"{share(runs, budget, row, metric):.2f}" for metric in METRICS)
 
 
 def overall(sets: dict[str, Runs], budget: str, row: str) -> str:

@@ -45,14 +45,22 @@ def measured(split: Split) -> Run:
 
 
 def table(results: dict[str, list[Run]]) -> str:
-    """A line of `results` for every group of streams: points above the classifier with neither."""
+    """Points above the classifier with neither: the first group of `results`, then least and most of the others."""
     headings = list(LEARNERS)[1:]
-    lines = []
-    for name, runs in results.items():
-        neither = np.array([run["neither"] for run in runs])
-        above = (100 * (np.array([run[who] for run in runs]) - neither).mean(axis=0) for who in headings)
-        lines.append([name, *(" / ".join(f"{value:.2f}" for value in pair) for pair in above)])
+    first, *others = [[above(runs, who) for who in headings] for runs in results.values()]
+    ends = [
+        [f"{min(ends):.2f} to {max(ends):.2f}" for ends in zip(*column, strict=True)]
+        for column in zip(*others, strict=True)
+    ]
+    lines = [[next(iter(results)), *(" / ".join(f"{value:.2f}" for value in pair) for pair in first)]]
+    lines.append([f"{len(others)} shuffled or drifting streams", *map(" / ".join, ends)])
     return markup.table(["points above neither, PA / AP", *headings], lines)
+
+
+def above(runs: list[Run], who: str) -> list[float]:
+    """Mean points of PA and AP by which the learner `who` is above the classifier with neither."""
+    gains = np.array([run[who] for run in runs]) - [run["neither"] for run in runs]
+    return [float(gain) for gain in 100 * gains.mean(axis=0)]
 
 
 if __name__ == "__main__":

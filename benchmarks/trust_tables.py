@@ -16,7 +16,7 @@ SHOWN_WAYS = {
     "costs": "`class_weight`, all 10",
 }
 SOURCE = {"levels": "sets", "subset": "decide", "weights": "decide"}  # other parts that tables are from
-LEVELS = ("0.8", "0.9", "0.95", "0.99")
+LEVELS = ("0.8", "0.9", "0.99")
 
 Found = Mapping[str, Any]
 
@@ -50,20 +50,19 @@ def table_of(part: str) -> str:
 
 
 def probability_table(found: Found) -> str:
-    """Return ECE, log loss and Brier score along the stream."""
+    """Return ECE and log loss along the stream."""
     heads = ["set", "ECE before", "ECE", "floor", "ECE LR", "log loss before", "log loss", "LR"]
     rows = []
     for name, runs in found.items():
         numbers = [average(runs, "before", "ece"), average(runs, "after", "ece"), average(runs, "after", "floor")]
         numbers += [average(runs, "logistic", "ece")]
-        for measure in ("log_loss", "brier"):
-            numbers += [average(runs, who, measure) for who in WAYS]
+        numbers += [average(runs, who, "log_loss") for who in WAYS]
         rows.append([name, *(f"{value:.3f}" for value in numbers)])
-    return table([*heads, "Brier before", "Brier", "LR"], rows)
+    return table(heads, rows)
 
 
 def level_table(found: Found) -> str:
-    """Return coverage and size of the sets along the stream, at four levels."""
+    """Return coverage and size of the sets along the stream, at some levels."""
     rows = []
     for name, runs in found.items():
         cells = []
@@ -118,13 +117,13 @@ def subset_table(found: Found) -> str:
 
 
 def weight_table(found: Found) -> str:
-    """Return what rare labels gain, and what it costs, by way of deciding."""
-    rows = []
+    """Return what rare labels gain, and what it costs, by way of deciding, on sets that have rare labels."""
+    rows, keys = [], ("balanced_accuracy", "rare_recall", "macro_f1", "pa")
     for name, runs in found.items():
+        if any(run["plain"]["rare_recall"] is None for run in runs.values()):
+            continue
         for way, shown in SHOWN_WAYS.items():
-            has_rare = all(run[way]["rare_recall"] is not None for run in runs.values())
-            keys = ("balanced_accuracy", "rare_recall", "macro_f1", "pa")
-            cells = [f"{average(runs, way, k):.3f}" if has_rare or k != "rare_recall" else "-" for k in keys]
+            cells = [f"{average(runs, way, key):.3f}" for key in keys]
             rows.append([name, shown, *cells, f"{average(runs, way, 'cost'):.2f}"])
     heads = ["set", "decisions", "balanced accuracy", "recall of rare labels", "macro F1", "PA"]
     return table([*heads, "cost per row"], rows)

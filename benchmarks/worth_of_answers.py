@@ -13,6 +13,7 @@ with all labels. Results are written to benchmarks/results/worth_of_answers.json
 """
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -85,33 +86,30 @@ def reached(score: float, scores: np.ndarray, answers: np.ndarray) -> float:
 
 
 def worth_table(found: dict[str, Any]) -> str:
-    """Return the estimates beside what was measured, a row for each stream, and how many intervals meet."""
+    """Return the estimates beside what was measured, a row for each case, and how many intervals meet."""
     rows, known, meet = [], 0, 0
     for case, runs in found.items():
-        for seed, run in sorted(runs.items()):
-            low, high = run["interval"]
-            rows.append(
-                [
-                    f"{case}, seed {seed}",
-                    f"{run['answers']:,}",
-                    stated(run),
-                    f"{run['measured']:,} ({low:,.0f} to {high:,.0f})",
-                ]
-            )
-            if run["estimate"] is not None:
-                least, _, most = run["estimate"]
-                known += 1
-                meet += least <= high and (most is None or low <= most)
-    heads = ["plant", "answers asked for", "estimate from its own questions", "random answers with the same PA"]
-    return f"{table(heads, rows)}\n\nStated for {known} of {len(rows)} streams; the intervals meet in {meet}."
+        estimated = [run for run in runs.values() if run["estimate"] is not None]
+        known += len(estimated)
+        meet += sum(meets(run) for run in estimated)
+        lows = spread(run["estimate"][0] for run in estimated)
+        measured = spread(run["measured"] for run in runs.values())
+        rows.append([case, f"{len(estimated)} of {len(runs)}", lows, measured])
+    heads = ["plants", "known on", "lower ends of the estimates", "random answers with the same PA"]
+    streams = sum(map(len, found.values()))
+    return f"{table(heads, rows)}\n\nKnown on {known} of {streams} streams; the intervals meet on {meet}."
 
 
-def stated(run: dict[str, Any]) -> str:
-    """Return the estimate of a `run` in words."""
-    if run["estimate"] is None:
-        return "not yet known"
-    low, about, high = run["estimate"]
-    return f"at least {low:,}" if about is None else f"{about:,} ({low:,} to {high:,})"
+def meets(run: dict[str, Any]) -> bool:
+    """Return whether the interval of the estimate of a `run` meets the one that was measured."""
+    (low, high), (least, _, most) = run["interval"], run["estimate"]
+    return bool(least <= high and (most is None or low <= most))
+
+
+def spread(numbers: Iterable[int]) -> str:
+    """Return the least and the largest of `numbers` as text."""
+    found = sorted(numbers)
+    return f"{found[0]:,} to {found[-1]:,}" if found else "-"
 
 
 if __name__ == "__main__":

@@ -83,10 +83,8 @@ def test_estimates_stand_beside_what_was_measured():
     run = {"answers": 1400, "measured": 4000, "interval": [3000.0, 5000.0]}
     runs = {"10": {**run, "estimate": [2000, 3000, 9000]}, "11": {**run, "estimate": [6000, None, None]}}
     text = worth_of_answers.worth_table({"three, labels": {**runs, "12": {**run, "estimate": None}}})
-    assert "| three, labels, seed 10 | 1,400 | 3,000 (2,000 to 9,000) | 4,000 (3,000 to 5,000) |" in text
-    assert "| at least 6,000 |" in text
-    assert "| not yet known |" in text
-    assert text.endswith("Stated for 2 of 3 streams; the intervals meet in 1.")
+    assert "| three, labels | 2 of 3 | 2,000 to 6,000 | 4,000 to 4,000 |" in text
+    assert text.endswith("Known on 2 of 3 streams; the intervals meet on 1.")
 
 
 def test_two_annotators_answer_by_themselves_and_differ():
