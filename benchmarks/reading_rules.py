@@ -1,7 +1,7 @@
-"""Write rules and explanations, as the library words them, into docs/how-to/reading-rules.md (EVOLABEL_DATA).
+"""Write rules and explanations, as the library words them, into docs/how-to/reading-rules.md.
 
-Rows in the benchmark's order (shuffle 0), the first fifth as initial batch, the rest learned in one pass, all defaults.
-The pumping station, whose fault is a conjunction of thresholds, is made by this file.
+They are those of a pumping station, whose fault is a conjunction of thresholds; its rows are made here and learned in
+one pass, all defaults.
 """
 
 import re
@@ -13,42 +13,11 @@ import pandas as pd
 
 from evolabel import EvolvingFuzzyClassifier
 from evolabel.core.events import SHIFTS, THRESHOLD_CHANGES
-from evolabel.explain.rules import Regions, summary
-from evolabel.streams import load_dataset
+from evolabel.explain.rules import summary
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "reading-rules.md"
-INITIAL_SHARE = 0.2
-RULES = 1  # that are shown
-WELL_SUPPORTED = 12  # fewest samples of a rule that is shown
 PUMP_ROWS = 6000
 PUMP_REGIONS = 1  # region rules that are shown
-
-
-def learned(name: str) -> EvolvingFuzzyClassifier:
-    """The classifier after the whole stream."""
-    data = load_dataset(name, nominal="codes").shuffled(0)
-    start = round(INITIAL_SHARE * len(data))
-    clf = EvolvingFuzzyClassifier().fit(data.X[:start], data.Y[:start])
-    clf.partial_fit(data.X[start:], data.Y[start:])
-    return clf.name_columns(data.feature_names, data.label_names)
-
-
-def characteristic(rules: Regions) -> Regions:
-    """Those of `rules` with enough samples in which some label differs most from its base rate."""
-    firm = [rule for rule in rules if rule.support >= WELL_SUPPORTED]
-    ranked = sorted(firm, key=lambda rule: -max(o.apart for o in rule.outcomes if o.share > o.usual))
-    chosen: dict[str, int] = {}
-    for rule in ranked:
-        label = next(outcome.label for outcome in rule.outcomes if outcome.share > outcome.usual)
-        chosen.setdefault(label, rule.identity)
-    kept = list(chosen.values())[:RULES]
-    return Regions([rule for rule in ranked if rule.identity in kept], rules.fidelity)
-
-
-def rules_of(name: str) -> str:
-    rules = learned(name).rules_.regions
-    texts = "\n\n".join(rule.text for rule in characteristic(rules))
-    return f"{summary(rules)}\n\n{texts}"
 
 
 def pump_rows(moved: float = 4.9) -> tuple[pd.DataFrame, np.ndarray]:
@@ -113,7 +82,6 @@ PARTS = {
     "PUMP_REGIONS": pump_regions,
     "PUMP_EXPLAINED": pump_explained,
     "PUMP_EVENTS": pump_events,
-    "EMOTIONS_RULES": lambda: rules_of("emotions"),
 }
 
 

@@ -130,11 +130,14 @@ def weight_table(found: Found) -> str:
 
 
 def novel_table(found: Found) -> str:
-    """Return the shares of ordinary rows and of wild values that are outside the range seen."""
-    keys = ("outside", "flagged", "wild", "still")
-    rows = [[name, *(f"{average(runs, key):.3f}" for key in keys)] for name, runs in found.items()]
-    heads = ["set", "rows outside at all", "rows flagged", "wild values flagged", "flagged after one was learned"]
-    return table(heads, rows)
+    """Return the shares of wild values and of ordinary rows that are outside the range seen."""
+    shares = {key: [average(runs, key) for runs in found.values()] for key in ("outside", "flagged", "wild", "still")}
+    return (
+        f"On {', '.join(found)}: at least {min(shares['wild']):.1%} of the wild values are flagged, "
+        f"{min(shares['still']):.1%} after one was learned,\n"
+        f"and {min(shares['flagged']):.1%} to {max(shares['flagged']):.1%} of the ordinary rows; "
+        f"{min(shares['outside']):.1%} to {max(shares['outside']):.1%} of these are outside the range at all."
+    )
 
 
 def asking_table(found: Found) -> str:

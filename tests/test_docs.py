@@ -50,7 +50,6 @@ def test_tables_of_runs_that_were_not_done_stay_as_they_are(monkeypatch, tmp_pat
     assert readme_tables.written(text) == text
 
 
-@pytest.mark.data
 def test_rules_in_the_docs_are_what_the_code_tells():
     page = reading_rules.PAGE.read_text()
     assert reading_rules.written(page) == page, "run benchmarks/reading_rules.py"
