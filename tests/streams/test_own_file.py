@@ -137,6 +137,21 @@ def test_a_sheet_that_unpacks_beyond_the_limit_is_refused(tmp_path):
         read_own_file(path, most=2**20)
 
 
+def test_a_sheet_with_a_cell_far_behind_the_others_is_refused(tmp_path):
+    path = workbook(tmp_path / "far.xlsx", [["depth", "frogs"], [1, 0]])
+    book = pytest.importorskip("openpyxl").load_workbook(path)
+    book.active.cell(1_048_576, 16_384, 1)
+    book.save(path)
+    with pytest.raises(FileFormatError, match=r"far.xlsx has more than 524,288 cells, empty ones counted"):
+        read_own_file(path, most=2**20)
+
+
+def test_lines_with_many_different_names_are_refused(tmp_path):
+    lines = "".join(f'{{"name {line}": {line}}}\n' for line in range(2000))
+    with pytest.raises(FileFormatError, match=r"wide.jsonl has more than 524,288 cells, empty ones counted"):
+        read_own_file(written(tmp_path, lines, "wide.jsonl"), most=2**20)
+
+
 def test_parquet_that_unpacks_beyond_the_limit_is_refused(tmp_path):
     path = parquet(tmp_path / "bomb.parquet", depth=[0.0] * 500_000)
     assert path.stat().st_size < 2**20

@@ -127,13 +127,13 @@ def read_dataset(
             raise FileFormatError(f"{source} has an unknown format ({other!r}); expected {', '.join(_READABLE)}")
 
 
-def read_text_table(path: Path) -> TextTable:
-    """Return the table in the file `path` of CSV, JSON lines or Excel."""
+def read_text_table(path: Path, most_cells: int | None = None) -> TextTable:
+    """Return the table in the file `path` of CSV, JSON lines or Excel; the last two have `most_cells` at most."""
     match format_suffix(path):
         case ".jsonl":
-            return read_json_lines(path)
+            return read_json_lines(path, most_cells)
         case ".xlsx":
-            return read_excel(path)
+            return read_excel(path, most_cells)
         case _:
             return read_table(path)
 

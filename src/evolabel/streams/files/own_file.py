@@ -32,6 +32,7 @@ labels of each row apart by semicolons (labels), or the id, the time or the sour
 USES: tuple[Use, ...] = get_args(Use)
 _ONCE = ("class", "labels", "id", "time", "source")
 _LONGEST_ID = 200  # characters
+_CELL_BYTES = 2  # of a cell in a text, with its comma: so a file of another format has no more cells than one of CSV
 _EXAMPLES = 3
 _LONGEST_EXAMPLE = 40  # characters
 _MOST_TEXTS = 256
@@ -105,7 +106,7 @@ def read_own_file(path: Path, most: int = 64 * 2**20) -> OwnFile:
         )
     if suffix == ".xlsx":
         check_unpacked(path, _unpacked(path), most)
-    table = read_parquet_cells(path, most) if suffix == ".parquet" else read_text_table(path)
+    table = read_parquet_cells(path, most) if suffix == ".parquet" else read_text_table(path, most // _CELL_BYTES)
     return OwnFile(table, judge_columns(table))
 
 

@@ -9,13 +9,15 @@ from evolabel._utils.json_text import parse_json
 from evolabel.errors import FileFormatError
 from evolabel.streams.reading import read_lines
 from evolabel.streams.tabular.label_column import SEPARATOR
-from evolabel.streams.tabular.text_table import TextTable
+from evolabel.streams.tabular.text_table import TextTable, check_cells
 
 _ABSENT = "null"
 
 
-def read_json_lines(path: Path) -> TextTable:
+def read_json_lines(path: Path, most_cells: int | None = None) -> TextTable:
     """Return the table in the file `path`; a key that a line does not have is a missing value.
+
+    FileFormatError if it has more than `most_cells`, missing values counted.
 
     A list of texts becomes one text, joined by semicolons, as `LabelColumn` reads it. Columns with objects and other
     lists in them can be left out, and are refused where they are used.
@@ -30,6 +32,7 @@ def read_json_lines(path: Path) -> TextTable:
                 numbers.append(number)
     if not objects:
         raise FileFormatError(f"{path} has no rows; expected one JSON object per line")
+    check_cells(path, len(objects) * len(names), most_cells)
     rows = [[cells.get(name, _ABSENT) for name in names] for cells in objects]
     return TextTable(path, ".", list(names), rows, numbers, unreadable)
 

@@ -78,6 +78,14 @@ def check_header(names: Sequence[str], path: Path) -> None:
         raise FileFormatError(f"{path}, line 1: several columns are named {twice!r}; expected each name once")
 
 
+def check_cells(path: Path, cells: int, most: int | None) -> None:
+    """Raise FileFormatError if a table in the file `path` has more `cells`, empty ones counted, than `most`."""
+    if most is not None and cells > most:
+        raise FileFormatError(
+            f"{path} has more than {most:,} cells, empty ones counted; remove cells far behind the others, or split it"
+        )
+
+
 def table_dataset(
     table: TextTable,
     labels: Iterable[str] | int | LabelColumn | None,
