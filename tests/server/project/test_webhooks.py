@@ -166,6 +166,38 @@ def test_a_message_that_is_refused_for_a_day_is_given_up(service, receiver, monk
     assert tries(service, number) == []
 
 
+def test_an_address_that_is_removed_gets_nothing_more(service, receiver, monkeypatch):
+    number, _ = hook(service, receiver.url, "event")
+    worker, real, told = service.workers["pumps"], webhooks.post, []
+
+    def remove_after(*args):
+        told.append(real(*args))
+        with service.writer.transaction() as connection:
+            delete_webhook(connection, worker.project.id, number)
+        return told[-1]
+
+    monkeypatch.setattr(webhooks, "post", remove_after)
+    worker.call(lambda batch: [batch.record(kind, {}, _nobody()) for kind in ("paused", "resumed")])
+    until(lambda: told)
+    until(lambda: all(future.done() for future in service._webhooks._running.values()))
+    assert len(receiver.got) == 1
+
+
+def test_an_address_with_many_messages_lets_others_go_first(service, receiver, monkeypatch):
+    monkeypatch.setattr(webhooks, "_TURN", 2)
+    service._webhooks.stop()  # it sends nothing: turns are taken here
+    worker = service.workers["pumps"]
+    hook(service, receiver.url, "event")
+    for kind in ("paused", "resumed", "paused", "resumed", "paused"):
+        worker.call(lambda batch, kind=kind: batch.record(kind, {}, _nobody()))
+    sender = webhooks.Webhooks(service.writer, service.reader, LOOPBACK)
+    for n in (2, 4, 5):
+        with service.reader.connect() as connection:
+            (found,) = list_webhooks(connection)
+        sender._send_all(found)
+        assert len(receiver.got) == n
+
+
 PRIVATE = (
     "127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
     "255.255.255.255", "::1", "::", "fe80::1", "fc00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
@@ -216,6 +248,38 @@ def test_redirects_are_not_followed_and_slow_answers_end(receiver, monkeypatch):
     monkeypatch.setattr(outgoing, "_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(RefusedError, match="no answer"):
         post(f"http://127.0.0.1:{silent.getsockname()[1]}/", b"{}", {}, LOOPBACK)
+
+
+def test_an_answer_that_drips_ends_also_after_a_slow_start(monkeypatch):
+    """The time is that of the whole request: a connection that took all of it before has none left."""
+    monkeypatch.setattr(outgoing, "_SECONDS", 0.3)
+    connect = outgoing._Pinned.connect
+
+    def connect_slowly(self):
+        slow = socket.socket()  # as while TLS begins: the socket is another one then
+        self.sock = slow
+        time.sleep(0.4)
+        slow.close()
+        connect(self)
+
+    monkeypatch.setattr(outgoing._Pinned, "connect", connect_slowly)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip():
+            with server.accept()[0] as peer:
+                for _ in range(40):
+                    try:
+                        peer.sendall(b"H")
+                    except OSError:
+                        return
+                    time.sleep(0.1)
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        with pytest.raises(RefusedError, match="no answer"):
+            post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"{}", {}, LOOPBACK)
+        assert thread.is_alive()  # the answer was not waited for
+        thread.join()
 
 
 @pytest.mark.parametrize(

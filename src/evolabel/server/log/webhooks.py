@@ -64,10 +64,10 @@ def delete_webhook(connection: Connection, project_id: int, webhook_id: int) -> 
     return bool(done.rowcount)
 
 
-def move_webhook(connection: Connection, webhook: Webhook) -> None:
-    """Store what `webhook` has got, and its next try, through `connection`."""
+def move_webhook(connection: Connection, webhook: Webhook) -> bool:
+    """Store what `webhook` has got, and its next try, through `connection`; False if it was deleted meanwhile."""
     values = {"seq": webhook.seq, "part": webhook.part, "tries": webhook.tries, "next_at": webhook.next_at}
-    connection.execute(update(WEBHOOK).where(WEBHOOK.c.id == webhook.id).values(**values))
+    return bool(connection.execute(update(WEBHOOK).where(WEBHOOK.c.id == webhook.id).values(**values)).rowcount)
 
 
 def keep_try(connection: Connection, webhook: Webhook, kind: str, at: int, *, status: int | None, error: str) -> None:

@@ -17,7 +17,7 @@ from evolabel.errors import EvolabelError, ParameterError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-_SECONDS = 10.0  # of a whole request
+_SECONDS = 10.0  # to connect, to begin TLS, and of the request with its answer
 _LONGEST_URL = 2000
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -78,16 +78,17 @@ def address_of_host(parts: SplitResult, allowed: Sequence[Network]) -> Address:
 def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Sequence[Network] = ()) -> int:
     """Return the status with which `url` has answered a POST of `body` with `headers`; `allowed` as to find a host.
 
-    RefusedError if there is no answer within 10 seconds, or another one than 2xx.
+    RefusedError if there is no connection, no TLS or no answer within 10 seconds each, or another answer than 2xx.
     """
     parts = check_url(url)
     address = address_of_host(parts, allowed)
     connection = _connection(parts, str(address))
     timer = threading.Timer(_SECONDS, _cut, [connection])
     timer.daemon = True
-    timer.start()
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.connect()  # has the same limit; TLS changes the socket, which the timer must not miss
+        timer.start()
         connection.request("POST", path, body, dict(headers))
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException, ValueError) as error:

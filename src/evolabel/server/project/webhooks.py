@@ -12,6 +12,7 @@ import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, Engine
@@ -36,6 +37,7 @@ from evolabel.server.project.outgoing import Network, RefusedError, check_url, p
 _LOOK_SECONDS = 1.0
 _RECORDS = 500  # read at once
 _AT_ONCE = 4  # addresses
+_TURN = 20  # messages of an address, before others that wait
 _MOST = 20  # addresses of a project
 _LONGEST_WAIT = 3600  # seconds between two tries
 _MOST_TRIES = 34  # 2 hours of doubled waits, and one an hour until a day has passed
@@ -122,10 +124,10 @@ class Webhooks:
                     logger.error("webhooks wait: %s", error, exc_info=not isinstance(error, EvolabelError))
 
     def _send_all(self, webhook: Webhook) -> None:
-        """Send `webhook` all that is behind what it has got, until a try fails."""
+        """Send `webhook` what is behind what it has got, until a try fails, it is deleted or its turn ends."""
         try:
-            for message in self._messages(webhook):
-                if self._stopped.is_set() or self._sent(*message).next_at:
+            for message in islice(self._messages(webhook), _TURN):
+                if self._stopped.is_set() or not self._sent(*message):
                     return
         except Exception as error:
             logger.error("webhook %d waits: %s", webhook.id, error, exc_info=not isinstance(error, EvolabelError))
@@ -151,8 +153,11 @@ class Webhooks:
             if len(records) < _RECORDS:
                 return
 
-    def _sent(self, here: Webhook, record: Record, kind: str, data: dict[str, Any], behind: Webhook) -> Webhook:
-        """Return where an address stands after the message at `here` was sent to it, or was refused."""
+    def _sent(self, here: Webhook, record: Record, kind: str, data: dict[str, Any], behind: Webhook) -> bool:
+        """Send an address the message at `here`, and store that it is `behind` it; return whether more can be sent.
+
+        False after a try that failed, and if the address was deleted meanwhile.
+        """
         at, status, error = now_us(), None, ""
         facts = {"project": here.slug, "seq": record.seq, "kind": kind, "at": utc_text(record.entry.at), "data": data}
         body = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode()
@@ -172,5 +177,4 @@ class Webhooks:
                 error, after = f"{error}; given up", behind
         with self._writer.transaction() as connection:
             keep_try(connection, here, kind, at, status=status, error=error)
-            move_webhook(connection, after)
-        return after
+            return move_webhook(connection, after) and not after.next_at
