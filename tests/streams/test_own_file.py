@@ -159,6 +159,25 @@ def test_parquet_that_unpacks_beyond_the_limit_is_refused(tmp_path):
         read_own_file(path, most=2**20)
 
 
+def test_parquet_that_repeats_a_long_text_or_a_long_list_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    long = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 2000, pyarrow.int32()), ["frog" * 500])
+    ones = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 500_000, pyarrow.int8()), ["x"])
+    lists = pyarrow.ListArray.from_arrays(pyarrow.array([0, 500_000], pyarrow.int32()), ones)
+    inside = pyarrow.StructArray.from_arrays([long], ["kind"])
+    for column in (long, lists, inside):
+        path = parquet(tmp_path / "bomb.parquet", kinds=column)
+        assert path.stat().st_size < 2**15
+        with pytest.raises(FileFormatError, match=r"bomb.parquet unpacks to 4 MiB, at most 1 are read"):
+            read_own_file(path, most=2**20)
+
+
+def test_a_text_that_cannot_be_stored_is_refused(tmp_path):
+    for line in ('{"depth\\u0000": 1}', '{"depth": "\\ud800"}', '{"kinds": ["\\ud800"]}', '{"\\ud800": 1}'):
+        with pytest.raises(FileFormatError, match=r"pond.jsonl, line 1: a text has .*; leave it out"):
+            read_own_file(written(tmp_path, line + "\n", "pond.jsonl"))
+
+
 def test_columns_that_are_no_cells_can_be_left_out(tmp_path):
     own = read_own_file(parquet(tmp_path / "pond.parquet", depth=[1.0, 2.0], where=[{"x": 1}, {"x": 2}]))
     assert uses(own) == {"depth": "number", "where": "skip"}

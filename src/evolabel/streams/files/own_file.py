@@ -3,6 +3,7 @@
 `read_own_file` reads and judges a file, `use_columns` makes samples of its rows.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -33,6 +34,7 @@ USES: tuple[Use, ...] = get_args(Use)
 _ONCE = ("class", "labels", "id", "time", "source")
 _LONGEST_ID = 200  # characters
 _CELL_BYTES = 2  # of a cell in a text, with its comma: so a file of another format has no more cells than one of CSV
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # the byte 0, and halves of characters
 _EXAMPLES = 3
 _LONGEST_EXAMPLE = 40  # characters
 _MOST_TEXTS = 256
@@ -107,7 +109,16 @@ def read_own_file(path: Path, most: int = 64 * 2**20) -> OwnFile:
     if suffix == ".xlsx":
         check_unpacked(path, _unpacked(path), most)
     table = read_parquet_cells(path, most) if suffix == ".parquet" else read_text_table(path, most // _CELL_BYTES)
+    _check_characters(table)
     return OwnFile(table, judge_columns(table))
+
+
+def _check_characters(table: TextTable) -> None:
+    """Raise FileFormatError, with the row, for the first text of `table` with a character that cannot be stored."""
+    for row, texts in enumerate([table.names, *table.rows], start=-1):
+        if found := _UNSTORABLE.search("\n".join(texts)):
+            where = table.describe_row(row) if row >= 0 else f"{table.path}, line 1"
+            raise FileFormatError(f"{where}: a text has the character {found[0]!r}, which is not stored; leave it out")
 
 
 def _unpacked(path: Path) -> int:

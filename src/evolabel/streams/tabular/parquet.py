@@ -21,12 +21,14 @@ def read_parquet_cells(path: Path, most: int) -> TextTable:
     pyarrow, parquet = load_parquet()
     try:
         with parquet.ParquetFile(path) as file:
-            facts = file.metadata
-            groups = [facts.row_group(place).total_byte_size for place in range(facts.num_row_groups)]
-            check_unpacked(path, max(sum(groups), facts.num_rows * facts.num_columns * _CELL_BYTES), most)
+            check_unpacked(path, _stated_bytes(file), most)
             names = [str(name) for name in file.schema_arrow.names]
             check_header(names, path)
+            paths = [file.metadata.schema.column(place).path for place in range(file.metadata.num_columns)]
+        with parquet.ParquetFile(path, read_dictionary=paths) as file:  # a text that is repeated is held once
             frame = file.read()
+        texts = sum(_text_bytes(chunk) for column in frame.columns for chunk in column.chunks)
+        check_unpacked(path, texts, most)
     except FileFormatError:
         raise
     except (OSError, ValueError, pyarrow.ArrowException) as error:
@@ -36,6 +38,28 @@ def read_parquet_cells(path: Path, most: int) -> TextTable:
     rows = [(list(row), line) for line, row in enumerate(zip(*columns, strict=True), start=1)]
     table = TextTable.of(path, ".", [name.strip() for name in names], rows)
     return TextTable(path, ".", table.names, table.rows, table.lines, unreadable, "row")
+
+
+def _stated_bytes(file: Any) -> int:
+    """Return the bytes of the values of the Parquet `file` by what it states, a text that is repeated counted once."""
+    facts, total = file.metadata, 0
+    for group in map(facts.row_group, range(facts.num_row_groups)):
+        for place in range(facts.num_columns):
+            column, width = group.column(place), max(_CELL_BYTES, facts.schema.column(place).length)
+            total += max(column.total_uncompressed_size, column.num_values * width)
+    return total
+
+
+def _text_bytes(array: Any) -> int:
+    """Return the bytes of the repeated texts in `array` of pyarrow, also inside of lists and objects."""
+    kind = str(array.type)
+    if kind.startswith("dictionary"):
+        from pyarrow import compute
+
+        return compute.sum(compute.binary_length(array.dictionary).take(array.indices)).as_py() or 0
+    if kind.startswith("struct"):
+        return sum(map(_text_bytes, array.flatten()))
+    return _text_bytes(array.flatten()) if kind.startswith(("list", "large_list")) else 0
 
 
 def check_unpacked(path: Path, size: int, most: int) -> None:
