@@ -651,7 +651,7 @@ class Forgetful(Unlisted):
         super().reset(criteria, budget, width, least)
         self.rows = 0
 
-    def record(self, value, limit, *, asked):
+    def record(self, value, limit, *, cost):
         self.rows += 1
 
     def select(self, values, allowance, *, commit):

@@ -22,9 +22,9 @@ MAKERS = {
 }
 EDITS = {
     "add": lambda book: book.add(HOT),
-    "edit": lambda book: book.edit(1, HOT),
-    "lock": lambda book: book.lock(1),
-    "rename": lambda book: book.rename(1, "first"),
+    "edit": lambda book: book.edit(0, HOT),
+    "lock": lambda book: book.lock(0),
+    "rename": lambda book: book.rename(0, "first"),
 }
 
 
@@ -81,7 +81,7 @@ def test_undo_restores_the_model_from_just_before_the_edit(clf, ended, edit, sta
 
 
 def test_learning_goes_on_as_after_the_batch_phase(clf, ended):
-    clf.rulebook.rename(1, "first")
+    clf.rulebook.rename(0, "first")
     for model in (clf, ended):
         model.partial_fit(X[25:120], Y[25:120])
     np.testing.assert_array_equal(clf.decision_function(X), ended.decision_function(X))

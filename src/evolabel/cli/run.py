@@ -251,7 +251,7 @@ def _cost_of_f1(repeated: Repeated, trained: Learner) -> list[str]:
     silent = any(row.support >= FEWEST_POSITIVES and not row.predicted for row in repeated.labels(repeated.learners[0]))
     if not (silent and isinstance(trained, EvolvingFuzzyClassifier) and trained.inner.is_fitted):
         return []
-    cost = cost_of_f1(trained.inner.model)
+    cost = cost_of_f1(trained.inner.any_model)
     return [f'with optimise="macro_f1" {cost}'] if cost else []
 
 

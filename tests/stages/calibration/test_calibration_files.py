@@ -90,8 +90,8 @@ def test_a_label_of_the_rules_starts_from_leave_one_out(monkeypatch):
     start = batch_phase.start_calibration
 
     def watched(model, batch, left_out):
-        start(model, batch, left_out)
         seen.update(model=model, batch=batch, left_out=left_out)
+        return start(model, batch, left_out)
 
     monkeypatch.setattr("evolabel.model.start.batch_phase.start_calibration", watched)
     EvolvingFuzzyClassifier(follow_drift=False, threshold_rules=False).fit(X, Y)

@@ -25,7 +25,7 @@ def stream(rows=700, seed=5):
 @pytest.fixture(params=PROFILES)
 def model(request):
     X, Y = stream()
-    made = new_model(4, 3, options_of(max_rules=6, **PROFILES[request.param]))
+    made = new_model(4, 3, options_of(**{**PROFILES[request.param], "max_rules": 6}))
     made.fit(Batch(X[:120], Y[:120]))
     return made
 

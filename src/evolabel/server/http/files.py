@@ -17,7 +17,6 @@ from evolabel.server.http.schemas import FileProjectIn
 from evolabel.server.log import uploads
 from evolabel.server.log.times import now_us
 from evolabel.server.project.file_stream import FileStatus, file_status
-from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.own_project import Choices, judged_file, new_own_project
 from evolabel.server.project.settings import Label, ProjectSettings
 from evolabel.server.project.worker import Worker
@@ -81,10 +80,10 @@ async def post_continue(worker: Entered, origin: Sent, access: AppAccess) -> dic
 
 
 async def status_of(access: Access, worker: Worker) -> FileStatus:
-    """Return how far the file of the project of `worker` was sent, read by `access`; ConflictError if it has none."""
+    """Return how far the file of the project of `worker` was sent, read by `access`; a problem if it has none."""
     found = await access.read(lambda c: file_status(c, worker.project.id))
     if found is None:
-        raise ConflictError("no-file", "the project was not made of a file; send samples")
+        raise ProblemError(404, "no-file", "the project was not made of a file; send samples")
     return found
 
 

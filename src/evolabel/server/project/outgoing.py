@@ -50,6 +50,8 @@ def is_public(address: Address) -> bool:
             inner = address.teredo[1]
         if inner is None and address in _NAT64:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if address.is_site_local:  # which Python counts as global
+            return False
     if inner is not None:
         return is_public(inner)
     return address.is_global and not address.is_multicast and not address.is_reserved
