@@ -34,7 +34,7 @@ def experiments(results: ReproductionResults) -> str:
     for experiment in EXPERIMENTS.values():
         text = [f"### {experiment.label}: {experiment.title.lower()}"]
         if (FIGURES / f"{experiment.key}.svg").exists() and experiment.kind in ("trend lines", "vigilances"):
-            text.append(f"![{experiment.title}]({FIGURES.name}/{experiment.key}.svg)")
+            text.append(f"![{experiment.label}]({FIGURES.name}/{experiment.key}.svg)")
         if experiment.key in claims:
             text.append(claims[experiment.key])
         if len(text) > 1:

@@ -1,13 +1,14 @@
 """An interrupted reproduction continues, and the same seed gives the same numbers."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from tiny_world import TINY, tiny_set
 
-from evolabel.errors import FileFormatError
+from evolabel.errors import DataWarning, FileFormatError
 from evolabel.paper import PaperGridSearch
 from evolabel.paper.reproduce import EXPERIMENTS, ReproductionResults, reproduce, tables, write_page
 from evolabel.paper.reproduce import runner as runner_module
@@ -172,6 +173,17 @@ def test_the_same_seed_gives_the_same_bytes_elsewhere(once, tmp_path):
     folder, _, _ = once
     reproduce(CHOSEN, {"emotions": tiny_set()}, tmp_path, run_size=TINY, seeds=2)
     assert (tmp_path / "results.json").read_bytes() == (folder / "results.json").read_bytes()
+
+
+def test_advice_on_labels_is_not_printed_by_experiments(monkeypatch, tmp_path):
+    def advising(task, *arguments):
+        warnings.warn("never predicted: label0", DataWarning, stacklevel=1)
+        return {"ours": 1.0, "ovr": 1.0, "chain": 1.0, "samples-10": 1.0}
+
+    monkeypatch.setattr(runner_module, "time_task", advising)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reproduce([EXPERIMENTS["table2"]], {"emotions": tiny_set()}, tmp_path, run_size=TINY)
 
 
 def test_what_is_written_is_read_again(once):

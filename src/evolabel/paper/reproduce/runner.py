@@ -14,6 +14,7 @@ from joblib import delayed
 from evolabel import __version__
 from evolabel._utils.files import write_atomically
 from evolabel._utils.json_text import parse_json
+from evolabel.errors import DataWarning
 from evolabel.paper.reproduce.estimate import filled_seconds, run_seconds, sampled
 from evolabel.paper.reproduce.experiments import PAPER_SETS, Experiment, ExperimentKind
 from evolabel.paper.reproduce.methods import METHODS, PROFILES, search_grid
@@ -299,7 +300,9 @@ def _name_of(stage: Stage, task: Task) -> str:
 def _measured(function: Callable[..., Any], task: Task, arguments: tuple[Any, ...]) -> tuple[Task, FinishedTask]:
     """Call `function` and return its task with the result, because results of several processes come in any order."""
     start = process_time()
-    value = function(task, *arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # advice on labels that are never predicted
+        value = function(task, *arguments)
     return task, FinishedTask(value, round(process_time() - start, 1))
 
 
