@@ -133,10 +133,10 @@ def novel_table(found: Found) -> str:
     """Return the shares of wild values and of ordinary rows that are outside the range seen."""
     shares = {key: [average(runs, key) for runs in found.values()] for key in ("outside", "flagged", "wild", "still")}
     return (
-        f"On {', '.join(found)}: at least {min(shares['wild']):.1%} of the wild values are flagged, "
-        f"{min(shares['still']):.1%} after one was learned,\n"
-        f"and {min(shares['flagged']):.1%} to {max(shares['flagged']):.1%} of the ordinary rows; "
-        f"{min(shares['outside']):.1%} to {max(shares['outside']):.1%} of these are outside the range at all."
+        f"On {', '.join(found)} {min(shares['wild']):.0%} of the wild values are flagged, "
+        f"{min(shares['still']):.0%} after one was learned.\n"
+        f"Of the ordinary rows {min(shares['flagged']):.1%} to {max(shares['flagged']):.1%} are flagged, and "
+        f"{min(shares['outside']):.1%} to {max(shares['outside']):.1%} are outside the range at all."
     )
 
 
