@@ -378,17 +378,23 @@ class ActiveLearner:
         query.number = skipped.number
         self.ledger.questions_held += over_limit and query.asked
 
-    def learn(self, x: object, y: object, *, late: int | None = None, on_event: OnEvent | None = None) -> None:
+    def learn(
+        self, x: object, y: object, *, late: int | None = None, annotator: str | None = None,
+        on_event: OnEvent | None = None,
+    ) -> None:  # fmt: skip
         """Learn labels `y` of a sample `x` that was counted before and not asked about; they cost nothing.
 
         `y` has 0, 1 or NaN for each label; `late` is how many samples were counted after it, None if that is not known.
-        `on_event` is as in `update`.
+        With an `annotator` they have the weight of this person, who is compared with nobody. `on_event` is as in
+        `update`.
         """
         passed = self.bucket.seen if late is None else whole_number("late", late, 0)
-        self._report(on_event, partial(self._learn_labels, x, y, passed))
+        weight = 1.0 if annotator is None else self.annotators.weight(annotator)
+        if weight > 0.0:
+            self._report(on_event, partial(self._learn_labels, x, y, passed, weight))
 
     @uninterrupted
-    def _learn_labels(self, x: object, y: object, late: int) -> None:
+    def _learn_labels(self, x: object, y: object, late: int, weight: float) -> None:
         row = self._inner.validate_row(x).rows[0]
         labels = checked_labels(as_matrix([y], "y"))
         model = self._inner.model
@@ -396,8 +402,8 @@ class ActiveLearner:
             raise DataError(f"y has {labels.shape[1]} labels; pass {model.n_labels} labels, NaN for unknown ones")
         if not np.isnan(labels).all():
             counted = np.ones(model.n_labels, np.bool_)
-            rate = self.antecedent_rate
-            self._inner.learn_checked(row, labels[0], None, antecedent_rate=rate, counted=counted, late=late)
+            rate, confidence = self.antecedent_rate, None if weight == 1.0 else np.full(model.n_labels, weight)
+            self._inner.learn_checked(row, labels[0], confidence, antecedent_rate=rate, counted=counted, late=late)
             self.ledger.labels_volunteered += int(np.count_nonzero(~np.isnan(labels)))
 
     # ------------------------------------------------------------------ predictions

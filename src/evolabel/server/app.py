@@ -10,6 +10,7 @@ from fastapi import Depends, FastAPI
 from evolabel import __version__
 from evolabel.server.http import (
     activity,
+    disputes,
     exports,
     files,
     health,
@@ -37,6 +38,7 @@ ROUTERS = (
     samples.router,
     samples.reading_router,
     questions.router,
+    disputes.router,
     rules.router,
     questions.answers_router,
     activity.router,

@@ -76,7 +76,7 @@ def test_corrections_count_after_a_rebuild(service):
         if record["question"]:
             late = call(worker, operations.give_answer, i + 1, {"leak": truth["leak"]}, ANNA)
             assert late["late"]
-    assert says(worker)["leak"] == wrong
+    assert says(worker)["leak"] > wrong  # they are learned at once, beside what was wrong
     done = rebuild(service)
     assert wrong < 0.5 < says(worker)["leak"]
     assert done["seal_before"] != done["seal"] == checksum(worker)

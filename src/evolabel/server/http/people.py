@@ -24,8 +24,9 @@ from evolabel.server.people.membership import VALID, NewToken
 from evolabel.server.people.people import MemberRow, list_invites, list_members, list_people, list_tokens
 from evolabel.server.people.sessions import preferences_of, set_preferences
 from evolabel.server.people.tokens import end_of_token
+from evolabel.server.project.agreement import Agreement, agreements, shared_questions
 from evolabel.server.project.operations import weigh_annotator, weights_of
-from evolabel.server.project.statistics import Agreement, AnswerCounts, agreements, answers_since
+from evolabel.server.project.statistics import AnswerCounts, answers_since
 
 router = APIRouter(prefix="/api/v1/projects/{slug}", tags=["people"])
 COUNTED_TIME = 7 * DAY
@@ -41,7 +42,7 @@ async def get_members(worker: Entered, access: AppAccess) -> dict[str, Any]:
     """
     project, since = worker.project.id, now_us() - COUNTED_TIME
     rows, agreed, answers = await access.read(
-        lambda c: (list_members(c, project), agreements(c, project), answers_since(c, project, since))
+        lambda c: (list_members(c, project), agreements(shared_questions(c, project)), answers_since(c, project, since))
     )
     weights = await read(worker, lambda batch: weights_of(batch, [row.name for row in rows]))
     none = Agreement(), AnswerCounts()

@@ -25,10 +25,11 @@ from evolabel.server.http.schemas import After, CorrectionIn, LabelsIn, Limit, P
 from evolabel.server.log.times import readable_times
 from evolabel.server.people.policies import Identity, sees_all
 from evolabel.server.project import operations, reading
+from evolabel.server.project.agreement import decisions_on
 from evolabel.server.project.batch import RecordBatch
 from evolabel.server.project.operations import ConflictError, UnknownError
 from evolabel.server.project.reading import explain_label
-from evolabel.server.project.sample_rows import SampleFilter, list_samples, responses_to
+from evolabel.server.project.sample_rows import SampleFilter, earlier_responses, list_samples, responses_to
 from evolabel.server.project.state import Facts
 from evolabel.server.project.worker import Worker
 
@@ -168,6 +169,9 @@ async def get_sample(worker: Entered, identity: Entrant, sample: str, access: Ap
     shown = await sample_for(worker, identity, sample)
     if identity.admin or identity.role != "producer":
         shown["responses"] = await shown_responses(access, worker, identity, shown)
+        if not shown["hidden"]:
+            decisions = await access.read(lambda c: decisions_on(c, worker.project.id, shown["number"]))
+            shown["decisions"] = [decision._asdict() for decision in decisions]
     return readable_times(shown)
 
 
@@ -197,9 +201,25 @@ async def sample_for(worker: Worker, identity: Identity, sample: str) -> Facts:
 
 
 async def shown_responses(access: Access, worker: Worker, identity: Identity, shown: Facts) -> list[Facts]:
-    """Return the answers to the sample `shown`, read by `access`; only the own response where it is hidden."""
-    given = await access.read(lambda c: responses_to(c, worker.project.id, shown["number"]))
-    return [response.facts() for response in given if not shown["hidden"] or response.person_id == identity.person_id]
+    """Return the answers to the sample `shown`, read by `access`; only the own response where it is hidden.
+
+    A correction has the `earlier` ones of its person.
+    """
+    key = worker.project.id, shown["number"]
+    given, earlier = await access.read(lambda c: (responses_to(c, *key), earlier_responses(c, *key)))
+    return [
+        {
+            **response.facts(),
+            "own": response.person_id == identity.person_id,
+            "earlier": [
+                {"answers": one.answers, "at": one.at}
+                for one in earlier.get(response.person_id, ())
+                if response.status == "correction"
+            ],
+        }
+        for response in given
+        if not shown["hidden"] or response.person_id == identity.person_id
+    ]
 
 
 async def explain_now(worker: Worker, shown: Facts, label: str) -> Facts:

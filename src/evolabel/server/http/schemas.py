@@ -142,6 +142,14 @@ class AnswerIn(Body):
     note: StrictStr | None = Field(None, max_length=2000)
 
 
+class DecisionIn(Body):
+    """An expert's decision: true or false, by label."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"answers": {"leak": True}}]})
+    answers: Annotated[dict[str, StrictBool], Field(min_length=1)]
+    note: StrictStr | None = Field(None, max_length=2000)
+
+
 class DraftIn(Body):
     """What a person has chosen so far; labels that are open yet are left out."""
 

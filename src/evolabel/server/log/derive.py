@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from evolabel.server.log.activity import activity_rows
 from evolabel.server.log.canonical import canonical
 from evolabel.server.log.records import Record, insert_rows
-from evolabel.server.log.schema import ACTIVITY, PER_HOUR_LABEL, PER_MINUTE, QUESTION, RESPONSE, SAMPLE
+from evolabel.server.log.schema import ACTIVITY, DECISION, PER_HOUR_LABEL, PER_MINUTE, QUESTION, RESPONSE, SAMPLE
 from evolabel.server.log.times import MINUTE
 
 COUNT_TABLES = (PER_MINUTE, PER_HOUR_LABEL)
@@ -101,7 +101,7 @@ def _add(table: Table, dialect: str) -> sqlite.Insert | postgresql.Insert:
     return statement.on_conflict_do_update(index_elements=list(table.primary_key.columns), set_=sums)
 
 
-INDEX_TABLES = (SAMPLE, QUESTION, RESPONSE, ACTIVITY)
+INDEX_TABLES = (SAMPLE, QUESTION, RESPONSE, DECISION, ACTIVITY)
 """Tables that can be made again from the log."""
 
 _CLOSE = update(QUESTION).where(
@@ -186,6 +186,16 @@ def _derive(project_id: int, record: Record, change: IndexRows) -> None:
                 "note": payload.get("note"),
                 "saw_prediction": bool(payload.get("saw_prediction")),
                 "final_at": outcome.get("final_at"),
+            }
+        )
+    elif entry.kind == "decision":
+        change.inserted["decision"].append(
+            {
+                **key,
+                "number": payload["number"],
+                "person_id": payload["person"],
+                "answers": canonical(payload["answers"]),
+                "note": payload.get("note"),
             }
         )
     elif entry.kind == "close" or outcome.get("closes"):

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, Text, any_, bindparam, func, insert, select, update
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from evolabel.server.log.canonical import canonical
+from evolabel.server.log.canonical import canonical, parsed
 from evolabel.server.log.records import FIRST_CHAIN, Head, Record, read_record
-from evolabel.server.log.schema import LOG, PROJECT, RESPONSE, SAMPLE, of_record
+from evolabel.server.log.schema import DECISION, LOG, PROJECT, RESPONSE, SAMPLE, of_record
 
 
 class Project(NamedTuple):
@@ -93,6 +93,32 @@ def last_response(connection: Connection, project_id: int, number: int, person_i
     )
     row = connection.execute(query).first()
     return None if row is None else read_record(row)
+
+
+def last_answers(connection: Connection, project_id: int, number: int) -> dict[int, dict[str, int | None]]:
+    """Return the last answers of each person to question `number` of project `project_id`, by number of the person.
+
+    They are read through `connection`; those taken back are left out, a refusal has none.
+    """
+    query = (
+        select(RESPONSE.c.person_id, RESPONSE.c.status, RESPONSE.c.answers)
+        .where(RESPONSE.c.project_id == project_id, RESPONSE.c.number == number)
+        .order_by(RESPONSE.c.revision)
+    )
+    last = {row.person_id: row for row in connection.execute(query)}
+    return {person: parsed(row.answers) for person, row in last.items() if row.status != "withdrawn"}
+
+
+def decided_answers(connection: Connection, project_id: int, number: int) -> dict[str, int]:
+    """Return what experts have decided on question `number` of project `project_id`, by label; the last counts.
+
+    It is read through `connection`.
+    """
+    same = (DECISION.c.project_id == project_id, DECISION.c.number == number)
+    found: dict[str, int] = {}
+    for answers in connection.scalars(select(DECISION.c.answers).where(*same).order_by(DECISION.c.seq)):
+        found |= parsed(answers)
+    return found
 
 
 def _project(row: Any) -> Project:

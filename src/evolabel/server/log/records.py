@@ -92,7 +92,7 @@ class Record(NamedTuple):
         entry = self.entry
         if entry.payload is not None:
             return entry.payload
-        return {"number": int(entry.key.partition(":")[2])} if entry.kind == "labels.late" and entry.key else {}
+        return {"number": int(entry.key.split(":")[1])} if entry.kind == "labels.late" and entry.key else {}
 
     def applied_payload(self) -> Any:
         """Return the payload as a state applies it: with the file as `data`, if there is one."""

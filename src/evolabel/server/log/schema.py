@@ -1,8 +1,8 @@
 """Tables of the service, for SQLite and PostgreSQL.
 
-The log is the truth. `sample`, `question`, `response` and `activity` are indexes that are written in the transaction of
-their records and can be made again from the log; `per_minute` and `per_hour_label` are sums over it. Times are
-microseconds since 1970, UTC; JSON is text in canonical form.
+The log is the truth. `sample`, `question`, `response`, `decision` and `activity` are indexes that are written in the
+transaction of their records and can be made again from the log; `per_minute` and `per_hour_label` are sums over it.
+Times are microseconds since 1970, UTC; JSON is text in canonical form.
 """
 
 from sqlalchemy import (
@@ -140,6 +140,17 @@ RESPONSE = Table(
     Column("final_at", BigInteger),
     _one_of("status", ("submitted", "refused", "withdrawn", "correction")),
     Index("response_person", "project_id", "person_id", "seq"),
+)
+
+DECISION = Table(
+    "decision",
+    METADATA,
+    _project_key(),
+    _key("number"),
+    _key("seq"),
+    Column("person_id", BigInteger, nullable=False),
+    Column("answers", Text, nullable=False),
+    Column("note", Text),
 )
 
 LEASE = Table(

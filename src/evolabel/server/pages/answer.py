@@ -33,8 +33,9 @@ from evolabel.server.project.worker import Worker
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 _MOST_SKIPPED = 50
 _LONGEST_WORK = 24 * 3600 * 1000  # milliseconds
-_VALUES = {"1": 1, "0": 0, "u": None}
-_CODES = {value: code for code, value in _VALUES.items()}
+ANSWER_VALUES = {"1": 1, "0": 0, "u": None}
+"""What the buttons of a label say."""
+_CODES = {value: code for code, value in ANSWER_VALUES.items()}
 _NOTICES = ("sent", "refused", "late", "taken_back", "final", "skipped")
 
 
@@ -84,7 +85,7 @@ async def post_answer(worker: Entered, visitor: Entrant, origin: Sent, number: i
         )
     labels, asked = await read(worker, lambda batch: (list(batch.state.labels), reading.asked_labels(batch, number)))
     chosen = {label.name: str(form.get(f"y{place}", "")) for place, label in enumerate(labels)}
-    given: dict[str, Any] = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
+    given: dict[str, Any] = {name: ANSWER_VALUES[code] for name, code in chosen.items() if code in ANSWER_VALUES}
     missing = tuple(name for name in asked if name not in given)
     if not given and not missing:  # the question was closed, and nothing was chosen
         return await _go(request, worker, visitor, ShownQuestion(skipped=skipped))
@@ -126,7 +127,7 @@ async def post_draft(worker: Entered, visitor: Entrant, number: int, request: Re
     form = await checked_form(request, visitor)
     labels = await read(worker, lambda batch: batch.state.label_names)
     chosen = {name: str(form.get(f"y{place}", "")) for place, name in enumerate(labels)}
-    answers = {name: _VALUES[code] for name, code in chosen.items() if code in _VALUES}
+    answers = {name: ANSWER_VALUES[code] for name, code in chosen.items() if code in ANSWER_VALUES}
     await keep_draft(access_of(request), worker, number, visitor.person.id, answers)
     return Response(status_code=204)
 

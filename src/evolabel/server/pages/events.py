@@ -22,7 +22,7 @@ _ICONS = {
     "act": "undo", "project": "plus", "model.drift": "drift", "model.inputs_moved": "drift",
     "model.correction_dropped": "drift", "model.sensor_moved": "drift", "model.recovered": "yes",
     "model.settled": "yes", "model.renewed": "spark", "model.merge": "merge", "model.death": "no", "model": "spark",
-    "answers": "chat", "rebuild": "no", "file.stopped": "pause", "file": "play",
+    "answers": "chat", "rebuild": "no", "decision": "yes", "file.stopped": "pause", "file": "play",
 }  # fmt: skip
 _TONES = {
     "epoch": "good", "model.drift": "warn", "model.sensor_moved": "warn", "model.inputs_moved": "warn",
@@ -140,7 +140,7 @@ def day_of(at: int) -> datetime.date:
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
 
-ACT_KINDS = ("settings.", "paused", "resumed", "label.", "rule.", "act.", "project.", "annotator.", "file.")
+ACT_KINDS = ("decision", "settings.", "paused", "resumed", "label.", "rule.", "act.", "project.", "annotator.", "file.")
 """Beginnings of the kinds of acts of people."""
 SERVER_KINDS = ("epoch.", "library.", "model.rebuilt", "model.replaced", "fitted", "backup", "redacted")
 """Beginnings of the kinds of what the service did."""

@@ -21,9 +21,10 @@ from evolabel.server.people.audit import Sender
 from evolabel.server.people.membership import PAGE_ROLES, NewToken
 from evolabel.server.people.policies import HiddenError
 from evolabel.server.people.tokens import end_of_token
+from evolabel.server.project.agreement import agreements, shared_questions
 from evolabel.server.project.batch import Origin
 from evolabel.server.project.operations import weigh_annotator, weights_of
-from evolabel.server.project.statistics import agreements, answers_since
+from evolabel.server.project.statistics import answers_since
 from evolabel.server.project.worker import Worker
 
 router = APIRouter(prefix="/p/{slug}", include_in_schema=False)
@@ -98,7 +99,7 @@ def _facts(connection: Connection, project: int, now: int) -> dict[str, Any]:
     return {
         "members": people.list_members(connection, project),
         "answers": answers_since(connection, project, now - COUNTED_TIME),
-        "agreements": agreements(connection, project),
+        "agreements": agreements(shared_questions(connection, project)),
         "seen": people.last_seen(connection),
         "tokens": people.list_tokens(connection, project),
         "invites": people.list_invites(connection, project, now),

@@ -12,6 +12,7 @@ from evolabel.server.http.access import Entered
 from evolabel.server.http.streams import streams_of
 from evolabel.server.pages import (
     answer,
+    disputes,
     events,
     file_page,
     new_project,
@@ -49,6 +50,7 @@ PAGE_ROUTERS = (
     router,
     answer.router,
     rules.router,
+    disputes.router,
     sample_page.router,
     sign_in.answers_router,
     people.router,

@@ -10,10 +10,13 @@ from evolabel.server.http.samples import default_label, explain_now, sample_for,
 from evolabel.server.http.schemas import Number
 from evolabel.server.log.times import now_us
 from evolabel.server.pages.charts import value_text, waterfall
+from evolabel.server.pages.disputes import NOTICES
 from evolabel.server.pages.feature_rows import read_feature_rows
 from evolabel.server.pages.render import project_page
 from evolabel.server.pages.rules import parts_rows
 from evolabel.server.pages.visitors import Entrant
+from evolabel.server.project import reading
+from evolabel.server.project.agreement import decisions_on
 from evolabel.server.project.operations import ConflictError
 from evolabel.server.project.sample_rows import closing_of
 from evolabel.server.project.settings import Feature, Label
@@ -40,6 +43,9 @@ async def get_sample_page(
     number: Number,
     request: Request,
     label: Annotated[str | None, Query(max_length=200)] = None,
+    *,
+    form: str = "",
+    notice: str = "",
 ) -> Response:
     """Show a sample; before the own answer is final, only its values."""
     access, identity = access_of(request), visitor.identity(worker.project.id)
@@ -49,17 +55,30 @@ async def get_sample_page(
         lambda batch: {
             "labels": list(batch.state.labels),
             "features": list(batch.state.features),
+            "places": {name: place for place, name in enumerate(batch.state.label_names)},
             "seen": batch.state.seen,
+            "held": reading.can_take_back(batch, number, visitor.person.id),
         },
     )
 
     def values(connection: Connection) -> dict[str, Any]:
         rows, recent = read_feature_rows(connection, worker.project.id, facts["features"], shown)
         cause, closed_at = closing_of(connection, worker.project.id, number)
-        return {"rows": rows, "recent": recent, "cause": cause, "closed_at": closed_at}
+        return {
+            "rows": rows,
+            "recent": recent,
+            "cause": cause,
+            "closed_at": closed_at,
+            "decisions": decisions_on(connection, worker.project.id, number),
+        }
 
     facts |= await access.read(values)
-    facts["responses"] = await shown_responses(access, worker, identity, shown)
+    given = facts["responses"] = await shown_responses(access, worker, identity, shown)
+    asked, held = shown["question"] is not None and not shown["hidden"], facts.pop("held")
+    facts["own_final"] = next((one for one in given if one["own"] and asked and not held), None)
+    facts["may_decide"] = asked and bool(given) and visitor.role_in(worker.project.id) in ("expert", "operator")
+    facts["answered_names"] = {name for one in given for name in one["answers"]}
+    facts |= {"opened": form, "notice": notice if notice in NOTICES else ""}
     if not shown["hidden"]:
         facts |= await _model_now(worker, shown, facts, label)
     state = "open" if shown["question"] and facts["cause"] is None else facts["cause"] or shown.get("held") or "none"

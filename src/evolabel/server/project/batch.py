@@ -10,7 +10,12 @@ from evolabel.server.log import projects
 from evolabel.server.log.canonical import canonical, canonical_with_list, parsed
 from evolabel.server.log.disk import NOT_KNOWN, Room, check_room
 from evolabel.server.log.records import NewRecord, Record, find_key, find_kinds, last_seq_of, read_records, with_file
+from evolabel.server.people.people import names_of
+from evolabel.server.project.questions import Answers
 from evolabel.server.project.state import Facts, ProjectState
+
+RESPONSE_KINDS = ("answer", "refusal", "withdrawal", "correction")
+"""Kinds of records by which people respond to questions."""
 
 
 class TornError(Exception):
@@ -113,11 +118,34 @@ class RecordBatch:
 
     def last_response(self, number: int, person_id: int) -> Record | None:
         """Return the record of the last response of person `person_id` to question `number`, or None."""
-        responses = self._new("answer", "refusal", "withdrawal", "correction")
+        responses = self._new(*RESPONSE_KINDS)
         for record in responses[::-1]:
             if record.entry.payload["number"] == number and record.entry.payload["person"] == person_id:
                 return record
         return projects.last_response(self._log, self.project_id, number, person_id)
+
+    def last_answers(self, number: int) -> dict[int, Answers]:
+        """Return the last answers of each person to question `number`, by number of the person, unless taken back."""
+        found = projects.last_answers(self._log, self.project_id, number)
+        for record in self._new(*RESPONSE_KINDS):
+            payload = record.entry.payload
+            if payload["number"] == number:
+                found[payload["person"]] = payload.get("answers", {})
+                if record.entry.kind == "withdrawal":
+                    del found[payload["person"]]
+        return found
+
+    def decided(self, number: int) -> dict[str, int]:
+        """Return what experts have decided on question `number`, by label; the last decision counts."""
+        found = projects.decided_answers(self._log, self.project_id, number)
+        for record in self._new("decision"):
+            if record.entry.payload["number"] == number:
+                found |= record.entry.payload["answers"]
+        return found
+
+    def name_of(self, person_id: int) -> str:
+        """Return the name by which the learner has person `person_id`."""
+        return names_of(self._log).get(person_id, f"person {person_id}")
 
     def _new(self, *kinds: str) -> list[Record]:
         """Return the records of this batch, of these `kinds` or of all."""

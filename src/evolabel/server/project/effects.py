@@ -21,7 +21,7 @@ from evolabel.server.log.schema import EFFECT
 from evolabel.server.log.times import DAY
 from evolabel.server.log.writer import LogWriter
 from evolabel.server.project.copies import StateCopy, StateView
-from evolabel.server.project.questions import first_needed
+from evolabel.server.project.questions import agreed_answers, first_needed
 from evolabel.server.project.sample_rows import cells_before
 from evolabel.server.project.state import Facts, ProjectState
 from evolabel.server.project.trials import COMPARED, Cells, compare
@@ -163,7 +163,7 @@ class Effects:
             return None if payload is None else trial
         with self._reader.connect() as connection:
             sample = find_sample(connection, self._project_id, task.number)
-        agreed = {} if task.closed is None else _agreed(task.closed["rows"])
+        agreed = {} if task.closed is None else agreed_answers(task.closed["rows"])
         if sample is None or not agreed or sample.entry.payload is None:
             return None
         trial.apply("labels.late", {"number": task.number, "x": sample.entry.payload["x"], "y": agreed}, task.at)
@@ -191,9 +191,3 @@ def _closing_now(state: ProjectState, number: int) -> Facts | None:
     rows = [response.answers for response in given]
     names = [f"person {response.person}" for response in given]
     return {"number": number, "cause": "answered", "rows": rows, "annotators": names} if rows else None
-
-
-def _agreed(rows: list[Any]) -> dict[str, int]:
-    """Return the answers in `rows` on which all agree, by label."""
-    given = {name: {row[name] for row in rows if row.get(name) is not None} for row in rows for name in row}
-    return {name: values.pop() for name, values in given.items() if len(values) == 1}

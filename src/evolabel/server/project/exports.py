@@ -1,13 +1,14 @@
 """Rows of a project for other programs: answers, samples with their predictions, and the log; read page by page."""
 
 from collections.abc import Iterator
+from heapq import merge
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, case, select
 
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.records import PAGE, find_kinds, log_line, read_record
-from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE, of_record
+from evolabel.server.log.schema import DECISION, LOG, PERSON, QUESTION, RESPONSE, SAMPLE, of_record
 from evolabel.server.log.times import utc_text
 from evolabel.server.log.writer import reading
 from evolabel.server.project.statistics import STANDS
@@ -16,10 +17,17 @@ Row = dict[str, Any]
 
 
 def answered_labels(engine: Engine, project_id: int) -> Iterator[Row]:
-    """Yield the answers of project `project_id`, one row per label, in the order of the log, read by `engine`.
+    """Yield answers and decisions of project `project_id`, one row per label, in the order of the log, by `engine`.
 
-    A refusal is one row without a label. An answer `stands` if it is the last one of the person and was not taken back.
+    A refusal is one row without a label. An answer `stands` if it is the last one of the person and was not taken back,
+    a decision of an expert if it is the last one on the label.
     """
+    both = merge(_answers(engine, project_id), _decisions(engine, project_id), key=lambda pair: pair[0])
+    yield from (row for _, row in both)
+
+
+def _answers(engine: Engine, project_id: int) -> Iterator[tuple[int, Row]]:
+    """Yield what people answered in project `project_id`, read by `engine`: records and rows as exported."""
     columns = (
         RESPONSE, LOG.c.at, PERSON.c.name.label("person"), SAMPLE.c.external_id, SAMPLE.c.source,
         SAMPLE.c.at.label("asked_at"), QUESTION.c.labels, case((STANDS, 1), else_=0).label("stands"),
@@ -52,11 +60,42 @@ def answered_labels(engine: Engine, project_id: int) -> Iterator[Row]:
         }
         asked = parsed(row.labels or "[]")
         answers = parsed(row.answers)
-        yield from (
-            {**facts, "label": name, "answer": value, "asked": name in asked} for name, value in answers.items()
-        )
+        for name, value in answers.items():
+            yield row.seq, {**facts, "label": name, "answer": value, "asked": name in asked}
         if not answers:
-            yield facts
+            yield row.seq, facts
+
+
+def _decisions(engine: Engine, project_id: int) -> Iterator[tuple[int, Row]]:
+    """Yield what experts decided in project `project_id`, read by `engine`: records and rows as exported."""
+    of_project, of_sample = DECISION.c.project_id == project_id, SAMPLE.c.number == DECISION.c.number
+    query = (
+        select(DECISION, LOG.c.at, PERSON.c.name.label("person"), SAMPLE.c.external_id, SAMPLE.c.source,
+               SAMPLE.c.at.label("asked_at"), QUESTION.c.labels)
+        .join(LOG, of_record(DECISION))
+        .join(SAMPLE, (SAMPLE.c.project_id == DECISION.c.project_id) & of_sample)
+        .join(QUESTION, (QUESTION.c.project_id == DECISION.c.project_id) & (QUESTION.c.number == DECISION.c.number))
+        .outerjoin(PERSON, PERSON.c.id == DECISION.c.person_id)
+        .where(of_project)
+    )  # fmt: skip
+    with reading(engine) as connection:
+        decided = connection.execute(select(DECISION).where(of_project).order_by(DECISION.c.seq)).all()
+    last = {(row.number, name): row.seq for row in decided for name in parsed(row.answers)}
+    for row in _pages(engine, query, DECISION.c.seq):
+        facts = {
+            "number": row.number,
+            "id": row.external_id,
+            "source": row.source,
+            "asked_at": utc_text(row.asked_at),
+            "person": row.person or f"person {row.person_id}",
+            "revision": None,
+            "status": "decision",
+            "at": utc_text(row.at),
+        }
+        rest = {"saw_prediction": True, "took_ms": None, "note": row.note}
+        for name, value in parsed(row.answers).items():
+            told = {"label": name, "answer": value, "asked": name in parsed(row.labels)}
+            yield row.seq, {**facts, **told, **rest, "stands": last.get((row.number, name)) == row.seq}
 
 
 def _same_project(table: Table) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from evolabel.errors import DataError, EvolabelError
 from evolabel.server.log.canonical import digest
 from evolabel.server.log.records import Record
 from evolabel.server.project.batch import Origin, RecordBatch, TornError, result_of, sample_result
-from evolabel.server.project.questions import Answers, Closing, OpenQuestion, closing, is_answered
+from evolabel.server.project.questions import Answers, Closing, OpenQuestion, agreed_answers, closing, is_answered
 from evolabel.server.project.settings import MOST_LABELS, Label, ProjectSettings
 from evolabel.server.project.state import Facts, ProjectState
 from evolabel.server.project.values import exclusive_answers, read_answers, read_cells
@@ -71,7 +71,8 @@ def give_answer(batch: RecordBatch, number: int, answers: Facts, origin: Origin,
 
     `extra` are `took_ms` and `note`.
 
-    The same answers again change nothing. To a question that is closed they are kept as a correction.
+    The same answers again change nothing. To a question that is closed they are kept as a correction, from which the
+    model learns if `origin` had answered before.
     """
     given = _answers(batch.state, answers)
     if all(value is None for value in given.values()):
@@ -127,6 +128,45 @@ def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origi
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": True, "answers": given}
     batch.record("correction", payload, origin)
     return {"corrected": True}
+
+
+def decide(batch: RecordBatch, number: int, answers: Facts, origin: Origin, note: str | None = None) -> Facts:
+    """Record in the `batch` what an expert, `origin`, decides on question `number` that people have answered.
+
+    The model learns the labels on which anybody said otherwise, once; an open question is closed, and the labels on
+    which its final answers are the same are learned, too. The same decision again changes nothing.
+    """
+    question_record(batch, number)
+    given = {name: y for name, y in _answers(batch.state, answers).items() if y is not None}
+    if not given:
+        raise DataError("no label is decided; send true or false for at least one")
+    before, question, said = batch.decided(number), batch.state.open.get(number), batch.last_answers(number)
+    if question is not None:
+        final = [r for r in question.responses.values() if r.is_final(batch.now, batch.state.settings)]
+        said = {response.person: response.answers for response in final}
+    if not any(said.values()):
+        raise ConflictError("not-answered", f"question {number} has no final answer yet; answer it, or wait for one")
+    new = {name: y for name, y in given.items() if before.get(name) != y}
+    if not new:
+        return {"learned": 0, "replayed": True}
+    taught = {name: y for name, y in new.items() if name in before or agreed_answers(said.values()).get(name) != y}
+    if question is not None:
+        taught = {**agreed_answers(said.values()), **new}
+    _teach(batch, number, taught, "decision", origin)
+    payload = {"number": number, "person": origin.actor_id or 0, "answers": given, "taught": sorted(taught)}
+    batch.record("decision", payload | _given({"note": note}), origin)
+    return {"learned": len(taught), "replayed": False}
+
+
+def _teach(batch: RecordBatch, number: int, y: Mapping[str, int | None], why: str, origin: Origin) -> None:
+    """Let the model in the `batch` learn labels `y` of sample `number` from `origin` because of a record of kind `why`.
+
+    It is a record of its own, with the values of the sample, which can go to the archive.
+    """
+    if y:
+        x, person = stored_payload(sample_record(batch, number))["x"], batch.name_of(origin.actor_id or 0)
+        payload = {"number": number, "y": y, "x": x, "of": why, "annotator": person}
+        batch.record("labels.late", payload, Origin(origin.actor_id, f"late:{number}:{batch.seq + 1}"))
 
 
 def sample_record(batch: RecordBatch, number: int) -> Record:
@@ -303,7 +343,27 @@ def _respond(batch: RecordBatch, number: int, kind: str, facts: Facts, origin: O
         kind = "correction"
     saw = origin.sees_all or not settings.blind or is_shown
     payload = {"number": number, "person": person, "revision": revision, "saw_prediction": saw, **facts}
+    if kind == "correction" and before is not None and before.entry.kind != "withdrawal" and "answers" in facts:
+        if question is None:
+            payload["taught"] = sorted(taught := _corrected(batch, number, before, facts["answers"]))
+            _teach(batch, number, taught, kind, origin)
+        elif is_shown and not is_answered(question, batch.now, settings):
+            payload["replaces"] = True
     return _receipt(kind, batch.record(kind, payload, origin), replayed=False)
+
+
+def _corrected(batch: RecordBatch, number: int, before: Record, answers: Answers) -> dict[str, int]:
+    """Return what the model in the `batch` learns if a person gives `answers` to question `number` after `before`.
+
+    These are the labels that change, unless another person said otherwise or an expert has decided. They wait for a
+    rebuild where the values of the sample are in the archive.
+    """
+    if sample_record(batch, number).entry.payload is None:
+        return {}
+    former, decided = before.entry.payload.get("answers", {}), batch.decided(number)
+    said = {**batch.last_answers(number), before.entry.payload["person"]: answers}
+    agreed = agreed_answers(said.values())
+    return {name: y for name, y in agreed.items() if name not in decided and former.get(name) != answers.get(name) == y}
 
 
 def _same_response(before: Record, kind: str, facts: Facts) -> bool:
@@ -315,7 +375,9 @@ def _same_response(before: Record, kind: str, facts: Facts) -> bool:
 
 def _receipt(kind: str, outcome: Facts, *, replayed: bool) -> Facts:
     status = {"answer": "submitted", "refusal": "refused", "correction": "correction"}[kind]
-    return {"status": status, "late": kind == "correction", "final_at": outcome.get("final_at"), "replayed": replayed}
+    learned = {"learned": outcome["learned"]} if "learned" in outcome else {}
+    facts = {"status": status, "late": kind == "correction", "final_at": outcome.get("final_at")}
+    return {**facts, **learned, "replayed": replayed}
 
 
 def question_record(batch: RecordBatch, number: int) -> Record:

@@ -147,6 +147,12 @@ def is_expired(question: OpenQuestion, now: int, seen: int, settings: ProjectSet
     return seen - question.number >= settings.expire_after or now - question.at >= MOST_DAYS
 
 
+def agreed_answers(rows: Collection[Answers]) -> dict[str, int]:
+    """Return the answers in `rows`, one of each person, on which all agree, by label."""
+    given = {name: {y for row in rows if (y := row.get(name)) is not None} for row in rows for name in row}
+    return {name: values.pop() for name, values in given.items() if len(values) == 1}
+
+
 def judged_answers(predicted: Collection[str], rows: Collection[Answers]) -> dict[str, dict[str, int]]:
     """Return how many answers in `rows` each label has, and how many of them agree with the labels `predicted`."""
     given = [(name, bool(y)) for row in rows for name, y in row.items() if y is not None]

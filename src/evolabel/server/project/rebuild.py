@@ -114,6 +114,12 @@ class Amendments:
             payload = record.entry.payload
             if payload is not None and (name := self._name(payload["person"])) not in self.people:
                 self.corrections.setdefault(payload["number"], {})[name] = payload.get("answers", {})
+        self.decided: dict[int, Answers] = {}
+        for record in find_kinds(connection, project_id, ("decision",)):
+            payload = record.entry.payload
+            if payload is not None and self._name(payload["person"]) not in self.people:
+                taught = {name: y for name, y in payload["answers"].items() if name in payload["taught"]}
+                self.decided.setdefault(payload["number"], {}).update(taught)
         undone = [r for r in find_kinds(connection, project_id, (UNDONE,)) if r.entry.payload["way"] == "replay"]
         self.skipped = {seq for record in undone for seq in (record.seq, record.entry.payload["seq"])}
 
@@ -122,6 +128,8 @@ class Amendments:
         payload, kind = record.applied_payload(), record.entry.kind
         if kind == "close":
             return {**payload, **self._closing(payload)}
+        if "of" in payload and kind == "labels.late":
+            return {**payload, "y": self._taught(payload)}
         if kind in ("sample", "labels.late") and payload.get("y") is not None:
             number = state.seen + 1 if kind == "sample" else payload["number"]
             return {**payload, "y": self._labels_of(payload["y"], number, record.entry.actor_id)}
@@ -136,8 +144,18 @@ class Amendments:
         given = dict(zip(payload["annotators"], payload["rows"], strict=True))
         for name, answers in self.corrections.get(payload["number"], {}).items():
             given[name] = {**given.get(name, {}), **answers}
-        kept = {name: self._without_labels(row) for name, row in given.items() if name not in self.people}
+        decided = dict.fromkeys(self.decided.get(payload["number"], ()))
+        rows = {name: {**row, **decided} for name, row in given.items()}
+        kept = {name: self._without_labels(row) for name, row in rows.items() if name not in self.people}
         return {"rows": list(kept.values()), "annotators": list(kept)}
+
+    def _taught(self, payload: Facts) -> Answers:
+        """Return what a decision in `payload` teaches: the last one counts. A correction counts at its question."""
+        y, last = payload["y"], self.decided.get(payload["number"], {})
+        if payload["of"] != "decision" or payload["annotator"] in self.people:
+            return dict.fromkeys(y)
+        y = {name: value if last.get(name, value) == value else None for name, value in y.items()}
+        return self._without_labels(y)
 
     def _labels_of(self, y: Answers, number: int, actor_id: int | None) -> Answers:
         """Return the labels `y` that person `actor_id` has sent for sample `number`, as far as they count."""

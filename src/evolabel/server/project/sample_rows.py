@@ -3,16 +3,19 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, exists, select
 
 from evolabel.server.log.canonical import parsed
 from evolabel.server.log.records import Record, read_record
 from evolabel.server.log.schema import LOG, PERSON, QUESTION, RESPONSE, SAMPLE, of_record
-from evolabel.server.project.statistics import STANDS
+from evolabel.server.project.statistics import LAST, STANDS
 
 
 class GivenResponse(NamedTuple):
-    """The last response of a person to a question, with what the model had predicted for the sample."""
+    """A response of a person to a question, with what the model had predicted for the sample.
+
+    `learned` is the number of labels that the model has learned from it, if it is a correction.
+    """
 
     seq: int
     number: int
@@ -26,6 +29,7 @@ class GivenResponse(NamedTuple):
     took_ms: int | None
     note: str | None
     predicted: list[str]
+    learned: int
 
     def facts(self) -> dict[str, Any]:
         """Return what everyone who may see the response is shown."""
@@ -96,16 +100,28 @@ def closing_of(connection: Connection, project_id: int, number: int) -> tuple[st
     return (None, None) if row is None else (row.cause, row.at)
 
 
-def _responses(project_id: int) -> Any:
-    """Return the query of the last response of each person to each question, with its time and the sample's record."""
+def earlier_responses(connection: Connection, project_id: int, number: int) -> dict[int, list[GivenResponse]]:
+    """Return what each person said to question `number` of project `project_id` before the last response.
+
+    It is read through `connection`, by number of the person; what was taken back is left out.
+    """
+    query = _responses(project_id, ~LAST & (RESPONSE.c.status != "withdrawn")).where(RESPONSE.c.number == number)
+    found: dict[int, list[GivenResponse]] = {}
+    for row in connection.execute(query.order_by(RESPONSE.c.seq)):
+        found.setdefault(row.person_id, []).append(_given(row))
+    return found
+
+
+def _responses(project_id: int, which: ColumnElement[bool] = STANDS) -> Any:
+    """Return the query of `which` responses in project `project_id`, with times and the records of their samples."""
     of_sample = LOG.alias("of_sample")
     return (
-        select(RESPONSE, LOG.c.at, PERSON.c.display, of_sample.c.outcome)
+        select(RESPONSE, LOG.c.at, LOG.c.outcome.label("done"), PERSON.c.display, of_sample.c.outcome)
         .join(LOG, of_record(RESPONSE))
         .join(SAMPLE, (SAMPLE.c.project_id == RESPONSE.c.project_id) & (SAMPLE.c.number == RESPONSE.c.number))
         .join(of_sample, (of_sample.c.project_id == SAMPLE.c.project_id) & (of_sample.c.seq == SAMPLE.c.seq))
         .outerjoin(PERSON, PERSON.c.id == RESPONSE.c.person_id)
-        .where(RESPONSE.c.project_id == project_id, STANDS)
+        .where(RESPONSE.c.project_id == project_id, which)
     )
 
 
@@ -113,6 +129,7 @@ def _given(row: Any) -> GivenResponse:
     return GivenResponse(
         row.seq, row.number, row.person_id, row.display or f"person {row.person_id}", row.revision, row.status,
         parsed(row.answers), row.at, row.final_at, row.took_ms, row.note, parsed(row.outcome)["labels"],
+        parsed(row.done).get("learned", 0),
     )  # fmt: skip
 
 

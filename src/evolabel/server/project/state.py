@@ -279,13 +279,19 @@ class ProjectState:
 
     def _late_labels(self, payload: Facts, at: int) -> Facts:
         y, question = payload["y"], self.open.pop(payload["number"], None)
-        outcome: Facts = {"learned": len(y)}
+        annotator, outcome = payload.get("annotator"), dict[str, Any](learned=len(y))
         if question is not None:
-            self.learner.update(self.learner.pending[question.pending], labels_row(self.labels, y))
+            self.learner.update(self.learner.pending[question.pending], labels_row(self.labels, y), annotator)
             outcome |= {"closes": True, **judged_answers(question.predicted, [y])}
         else:
-            self.learner.learn(encoded(self.features, payload["x"])[0], labels_row(self.labels, y))
+            row = encoded(self.features, payload["x"])[0]
+            self.learner.learn(row, labels_row(self.labels, y), annotator=annotator)
         return outcome
+
+    def _correction(self, payload: Facts, at: int) -> Facts:
+        if payload.get("replaces"):
+            self.open[payload["number"]].responses[payload["person"]].answers = payload["answers"]
+        return {"late": True, **({"learned": len(payload["taught"])} if "taught" in payload else {})}
 
     def _settings(self, payload: Facts, at: int) -> Facts:
         self.settings = ProjectSettings.read(payload["changed"], self.settings)
@@ -333,7 +339,8 @@ class ProjectState:
         "withdrawal": _withdrawal,
         "close": _close,
         "labels.late": _late_labels,
-        "correction": lambda state, payload, at: {"late": True},
+        "correction": _correction,
+        "decision": lambda state, payload, at: {},
         "settings.changed": _settings,
         "label.added": _label_added,
         "label.retired": _label_retired,

@@ -1,14 +1,14 @@
-"""Counts over the tables of a project: samples, responses that count, and the agreement between people.
+"""Counts over the tables of a project: samples, and responses that count.
 
 All counts of what people have answered are counts of the last response of each person to each question, unless it was
 taken back. `answers` are questions to which a person has said yes or no for at least one label, whether it was learned
 or is a correction; `labels` are the labels with a yes or a no; `refused` are the questions that could not be decided.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
-from itertools import combinations, groupby, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, func, select
@@ -226,34 +226,3 @@ def learned_since(connection: Connection, project_id: int, since: int) -> dict[s
     table, sums = PER_HOUR_LABEL, [func.sum(column) for column in (PER_HOUR_LABEL.c.judged, PER_HOUR_LABEL.c.correct)]
     query = select(table.c.label, *sums).where(table.c.project_id == project_id, table.c.hour >= hour_of(since))
     return {label: (int(n), int(right)) for label, n, right in connection.execute(query.group_by(table.c.label)) if n}
-
-
-class Agreement(NamedTuple):
-    """How many answers of a person were compared with one of another person, and how many were the same."""
-
-    agreed: int = 0
-    compared: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """Share of the comparisons in which both answers were the same; None without any."""
-        return self.agreed / self.compared if self.compared else None
-
-
-def agreements(connection: Connection, project_id: int) -> dict[int, Agreement]:
-    """Return the agreement of each person in project `project_id` with the others, by number, read by `connection`."""
-    of_project = RESPONSE.c.project_id == project_id
-    people = func.count(RESPONSE.c.person_id.distinct())
-    shared = select(RESPONSE.c.number).where(of_project).group_by(RESPONSE.c.number).having(people > 1)
-    query = select(*RESPONSE.c[("number", "person_id", "answers")]).where(of_project, STANDS)
-    agreed, compared = Counter[int](), Counter[int]()
-    rows = connection.execute(query.where(RESPONSE.c.number.in_(shared)).order_by(RESPONSE.c.number))
-    for _, group in groupby(rows, key=lambda row: row.number):
-        given = [(row.person_id, parsed(row.answers)) for row in group]
-        for (one, mine), (other, theirs) in combinations(given, 2):
-            both = [name for name, y in mine.items() if y is not None and theirs.get(name) is not None]
-            same = sum(mine[name] == theirs[name] for name in both)
-            for person in (one, other):
-                agreed[person] += same
-                compared[person] += len(both)
-    return {person: Agreement(agreed[person], n) for person, n in compared.items()}
