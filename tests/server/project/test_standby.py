@@ -25,7 +25,8 @@ from server.pumps import ANNA, call, checksum, new_project, run, samples, send
 from server.signed_in import PASSWORD, add_person, browser
 
 WRITING_READS = {
-    "/readyz", "/p/{slug}/answer", "/api/v1/projects/{slug}/export/{name}", "/api/v1/projects/{slug}/log",
+    "/readyz", "/p/{slug}/answer", "/p/{slug}/export/{name}", "/api/v1/projects/{slug}/export/{name}",
+    "/api/v1/projects/{slug}/log",
 }  # fmt: skip
 """Routes with GET that the standby refuses: a question that is shown is kept for a person, an export is audited."""
 FILLED = {"{slug}": "pumps", "{name}": "answers.csv", "{sample}": "3"}
