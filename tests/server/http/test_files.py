@@ -9,7 +9,9 @@ from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
 from evolabel.server.app import create_app
+from evolabel.server.http import files
 from evolabel.server.log.schema import BLOB, PROJECT, UPLOAD, UPLOAD_PART
+from evolabel.server.log.times import DAY
 from evolabel.server.people.accounts import create_token
 from server.listening import listening
 
@@ -135,6 +137,15 @@ def test_wrong_choices_are_refused_and_there_is_no_half_project(admin, columns, 
     assert answer.status_code == 422
     assert message in answer.json()["detail"]
     assert stored(admin.service) == (1, 1, 1, 0)  # the file is kept for another try
+
+
+def test_a_file_is_kept_for_a_day(admin, monkeypatch):
+    key = send(admin, CSV).json()["file"]
+    now = files.now_us()
+    body = {"slug": "pond", "title": "Pond", "columns": USES, "labels": [{"name": "frogs"}]}
+    monkeypatch.setattr(files, "now_us", lambda: now + DAY + 1)
+    refused = admin.post(f"/api/v1/files/{key}/project", json=body)
+    assert (refused.status_code, refused.json()["detail"]) == (404, "the file is not kept any more; send it again")
 
 
 def test_an_upload_that_is_cut_off_leaves_nothing(admin):

@@ -114,7 +114,7 @@ async def keep_file(access: Access, person_id: int, path: Path) -> tuple[str, Ow
 @asynccontextmanager
 async def kept_file(access: Access, person_id: int, key: str) -> AsyncIterator[OwnFile]:
     """Yield the file `key` of person `person_id`, judged again; ProblemError if there is none."""
-    name = await access.read(lambda c: uploads.upload_name(c, person_id, key))
+    name = await access.read(lambda c: uploads.upload_name(c, person_id, key, now_us()))
     if name is None:
         raise ProblemError(404, "not-found", "the file is not kept any more; send it again")
     async with upload_folder(name) as path:

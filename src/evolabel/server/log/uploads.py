@@ -33,9 +33,13 @@ def _parts(path: Path) -> Iterator[bytes]:
             yield data
 
 
-def upload_name(connection: Connection, person_id: int, key: str) -> str | None:
-    """Return the name of the file `key` that person `person_id` has sent, read through `connection`, or None."""
-    return connection.scalar(select(UPLOAD.c.name).where(UPLOAD.c.key == key, UPLOAD.c.person_id == person_id))
+def upload_name(connection: Connection, person_id: int, key: str, at: int) -> str | None:
+    """Return the name of the file `key` of person `person_id`, read through `connection`; None a day after it was sent.
+
+    `at` is the present time.
+    """
+    is_kept = UPLOAD.c.key == key, UPLOAD.c.person_id == person_id, UPLOAD.c.at >= at - DAY
+    return connection.scalar(select(UPLOAD.c.name).where(*is_kept))
 
 
 def write_upload(connection: Connection, key: str, path: Path) -> None:

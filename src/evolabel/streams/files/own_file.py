@@ -305,7 +305,7 @@ def _labels(table: TextTable, by_use: Mapping[Use, list[str]]) -> tuple[tuple[st
 def _too_many(name: str, found: int, texts: Texts) -> str:
     return (
         f"column {name!r} has {found} different labels ({', '.join(texts.categories[:3])} ...), people can be asked "
-        f"about at most {MOST_VALUES}; choose another column for the labels, or use it as text or id"
+        f"about at most {MOST_VALUES}; choose another column for the labels, or leave this one out"
     )
 
 
