@@ -385,8 +385,8 @@ class ActiveLearner:
         """Learn labels `y` of a sample `x` that was counted before and not asked about; they cost nothing.
 
         `y` has 0, 1 or NaN for each label; `late` is how many samples were counted after it, None if that is not known.
-        With an `annotator` they have the weight of this person, who is compared with nobody. `on_event` is as in
-        `update`.
+        With an `annotator` they have the weight of this person, whose agreement with others they do not change.
+        `on_event` is as in `update`.
         """
         passed = self.bucket.seen if late is None else whole_number("late", late, 0)
         weight = 1.0 if annotator is None else self.annotators.weight(annotator)

@@ -34,7 +34,7 @@ def test_two_people_differ_and_an_expert_decides_by_keys(serve, visit):
     expert.keyboard.press("Enter")
     notice = expert.get_by_role("status").filter(has_text=f"Sample {number} is decided.")
     notice.wait_for()
-    assert expert.get_by_text("Nobody differs.").is_visible()
+    assert expert.get_by_text("No answers differ.").is_visible()
     assert number not in call(worker, lambda batch: set(batch.state.open))
     page.goto("/p/pumps/answers")  # bob's
     page.get_by_role("link", name=f"Correct this answer: Sample {number}").click()

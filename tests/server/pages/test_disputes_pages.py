@@ -84,7 +84,7 @@ def test_an_expert_decides_on_the_page(service, disputed):
     assert done.headers["location"].endswith("#notice")
     page = eva.get(done.headers["location"]).text
     assert f"Sample {disputed} is decided." in page
-    assert "Nobody differs." in page
+    assert "No answers differ." in page
     page = eva.get("/p/pumps/disputes?decided=1", headers={"accept-language": "de"}).text
     assert "Streitfälle" in page
     assert ">Entscheidung<" in page

@@ -6,5 +6,6 @@ from evolabel.paper.reproduce.page import write_page as write_page
 from evolabel.paper.reproduce.results import ReproductionResults as ReproductionResults
 from evolabel.paper.reproduce.run_size import FULL as FULL
 from evolabel.paper.reproduce.run_size import QUICK as QUICK
+from evolabel.paper.reproduce.run_size import SMALL_GRID as SMALL_GRID
 from evolabel.paper.reproduce.run_size import RunSize as RunSize
 from evolabel.paper.reproduce.runner import reproduce as reproduce

@@ -94,8 +94,8 @@ def _decisions(engine: Engine, project_id: int) -> Iterator[tuple[int, Row]]:
         }
         rest = {"saw_prediction": True, "took_ms": None, "note": row.note}
         for name, value in parsed(row.answers).items():
-            told = {"label": name, "answer": value, "asked": name in parsed(row.labels)}
-            yield row.seq, {**facts, **told, **rest, "stands": last.get((row.number, name)) == row.seq}
+            answered = {"label": name, "answer": value, "asked": name in parsed(row.labels)}
+            yield row.seq, {**facts, **answered, **rest, "stands": last.get((row.number, name)) == row.seq}
 
 
 def _same_project(table: Table) -> ColumnElement[bool]:
