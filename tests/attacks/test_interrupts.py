@@ -132,7 +132,9 @@ def test_active_learning(profile, steps, tmp_path):
             update(ActiveLearner.load(tmp_path / "learner.safetensors"))
 
 
-def learn_for_ever(clf, X, Y):
+def learn_for_ever(clf, X, Y, timer):
+    """Learn until `timer` interrupts; it is started here, because a busy machine may not come here before it ends."""
+    timer.start()
     while True:
         clf.partial_fit(X, Y)
 
@@ -143,9 +145,8 @@ def test_long_batches_stop_between_chunks():
     for optimise in ("accuracy", "macro_f1"):
         clf = EvolvingFuzzyClassifier(max_rules=3, optimise=optimise).fit(X[:100], Y[:100])
         timer = threading.Timer(0.01, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
-            learn_for_ever(clf, X, Y)
+            learn_for_ever(clf, X, Y, timer)
         timer.join()
         assert clf.inner.any_model.n_answers[0] == clf.n_samples_seen_
 
@@ -159,8 +160,7 @@ def test_many_interrupts_from_a_timer(tmp_path):
         rows = slice(turn, turn + 1 + turn % 40)
         timer = threading.Timer(rng.uniform(0.0, 2e-3), lambda: os.kill(process, signal.SIGINT))
         try:
-            timer.start()
-            learn_for_ever(clf, X[rows], Y[rows])
+            learn_for_ever(clf, X[rows], Y[rows], timer)
         except KeyboardInterrupt:
             came += 1
         timer.join()
