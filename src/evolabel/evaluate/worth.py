@@ -1,9 +1,9 @@
 """What answers that a learner chose to ask for are worth, in answers to questions drawn at random.
 
-An answer teaches where it contradicts the prediction. A part of the questions is drawn at random, so that the share of
-the model's errors in the stream is known without bias; so many random answers are worth as much as all answers asked
-for as would have met as many errors. This is an estimate from one stream: how far it is from the number of random
-answers with which the same score is reached is measured by `benchmarks/worth_of_answers.py`.
+A model learns most from an answer that contradicts its prediction. A part of the questions is drawn at random, so
+that the share of the model's errors in the stream is estimated without bias. All answers asked for are worth as many
+random answers as would have met as many errors. This is an estimate from one stream; `benchmarks/worth_of_answers.py`
+measures how far it is from the number of random answers with which the same score is reached.
 """
 
 from collections.abc import Iterable
@@ -45,8 +45,8 @@ class ErrorsMet(NamedTuple):
         """How many random answers would have met as many errors; None where that is not known yet.
 
         Of all errors met, those of random answers are a share p, with a Beta distribution; all would have taken
-        drawn / p random answers. Before these have met three errors only the lower end is stated, if it says more than
-        that answers were not worse than random ones.
+        drawn / p random answers. Before these have met three errors only the lower end is stated, and only if it is
+        above the number of answers.
         """
         from scipy.special import betaincinv
 

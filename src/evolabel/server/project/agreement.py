@@ -1,7 +1,7 @@
 """How far people agree, where at least two have answered the same question, and the questions on which they differ.
 
-What a person says of a label is the last yes or no of that person that was not taken back; unsure is no answer, and a
-decision of an expert, who has seen the answers, is none either.
+The answer of a person to a label is the last yes or no of that person that was not taken back; unsure is no answer,
+and a decision of an expert, who has seen the answers, is none either.
 """
 
 from collections import Counter, defaultdict
@@ -76,11 +76,11 @@ class Dispute(NamedTuple):
 
     def facts(self) -> dict[str, Any]:
         """Return the dispute as JSON holds it."""
-        said = {
+        given = {
             "responses": [response.facts() for response in self.responses],
             "decisions": [decision._asdict() for decision in self.decisions],
         }
-        return {**self._asdict(), **said}
+        return {**self._asdict(), **given}
 
 
 def krippendorff_alpha(units: Iterable[Collection[object]]) -> Alpha:

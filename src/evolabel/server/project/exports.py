@@ -42,11 +42,7 @@ def _answers(engine: Engine, project_id: int) -> Iterator[tuple[int, Row]]:
     )
     for row in _pages(engine, query, RESPONSE.c.seq):
         facts = {
-            "number": row.number,
-            "id": row.external_id,
-            "source": row.source,
-            "asked_at": utc_text(row.asked_at),
-            "person": row.person or f"person {row.person_id}",
+            **_question_facts(row),
             "revision": row.revision,
             "status": row.status,
             "at": utc_text(row.at),
@@ -83,11 +79,7 @@ def _decisions(engine: Engine, project_id: int) -> Iterator[tuple[int, Row]]:
     last = {(row.number, name): row.seq for row in decided for name in parsed(row.answers)}
     for row in _pages(engine, query, DECISION.c.seq):
         facts = {
-            "number": row.number,
-            "id": row.external_id,
-            "source": row.source,
-            "asked_at": utc_text(row.asked_at),
-            "person": row.person or f"person {row.person_id}",
+            **_question_facts(row),
             "revision": None,
             "status": "decision",
             "at": utc_text(row.at),
@@ -96,6 +88,17 @@ def _decisions(engine: Engine, project_id: int) -> Iterator[tuple[int, Row]]:
         for name, value in parsed(row.answers).items():
             answered = {"label": name, "answer": value, "asked": name in parsed(row.labels)}
             yield row.seq, {**facts, **answered, **rest, "stands": last.get((row.number, name)) == row.seq}
+
+
+def _question_facts(row: Any) -> dict[str, Any]:
+    """Return which question the answer or decision in `row` belongs to, and who gave it."""
+    return {
+        "number": row.number,
+        "id": row.external_id,
+        "source": row.source,
+        "asked_at": utc_text(row.asked_at),
+        "person": row.person or f"person {row.person_id}",
+    }
 
 
 def _same_project(table: Table) -> ColumnElement[bool]:

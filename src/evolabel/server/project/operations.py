@@ -133,25 +133,25 @@ def correct_sample(batch: RecordBatch, number: int, answers: Facts | None, origi
 def decide(batch: RecordBatch, number: int, answers: Facts, origin: Origin, note: str | None = None) -> Facts:
     """Record in the `batch` what an expert, `origin`, decides on question `number` that people have answered.
 
-    The model learns the labels on which anybody said otherwise, once; an open question is closed, and the labels on
+    The model learns the labels on which an answer differs, once; an open question is closed, and the labels on
     which its final answers are the same are learned, too. The same decision again changes nothing.
     """
     question_record(batch, number)
     given = {name: y for name, y in _answers(batch.state, answers).items() if y is not None}
     if not given:
         raise DataError("no label is decided; send true or false for at least one")
-    before, question, said = batch.decided(number), batch.state.open.get(number), batch.last_answers(number)
+    before, question, latest = batch.decided(number), batch.state.open.get(number), batch.last_answers(number)
     if question is not None:
         final = [r for r in question.responses.values() if r.is_final(batch.now, batch.state.settings)]
-        said = {response.person: response.answers for response in final}
-    if not any(said.values()):
+        latest = {response.person: response.answers for response in final}
+    if not any(latest.values()):
         raise ConflictError("not-answered", f"question {number} has no final answer yet; answer it, or wait for one")
     new = {name: y for name, y in given.items() if before.get(name) != y}
     if not new:
         return {"learned": 0, "replayed": True}
-    taught = {name: y for name, y in new.items() if name in before or agreed_answers(said.values()).get(name) != y}
+    taught = {name: y for name, y in new.items() if name in before or agreed_answers(latest.values()).get(name) != y}
     if question is not None:
-        taught = {**agreed_answers(said.values()), **new}
+        taught = {**agreed_answers(latest.values()), **new}
     _teach(batch, number, taught, "decision", origin)
     payload = {"number": number, "person": origin.actor_id or 0, "answers": given, "taught": sorted(taught)}
     batch.record("decision", payload | _given({"note": note}), origin)
@@ -355,14 +355,14 @@ def _respond(batch: RecordBatch, number: int, kind: str, facts: Facts, origin: O
 def _corrected(batch: RecordBatch, number: int, before: Record, answers: Answers) -> dict[str, int]:
     """Return what the model in the `batch` learns if a person gives `answers` to question `number` after `before`.
 
-    These are the labels that change, unless another person said otherwise or an expert has decided. They wait for a
-    rebuild where the values of the sample are in the archive.
+    These are the labels that change, unless another person has answered otherwise or an expert has decided. They wait
+    for a rebuild where the values of the sample are in the archive.
     """
     if sample_record(batch, number).entry.payload is None:
         return {}
     former, decided = before.entry.payload.get("answers", {}), batch.decided(number)
-    said = {**batch.last_answers(number), before.entry.payload["person"]: answers}
-    agreed = agreed_answers(said.values())
+    latest = {**batch.last_answers(number), before.entry.payload["person"]: answers}
+    agreed = agreed_answers(latest.values())
     return {name: y for name, y in agreed.items() if name not in decided and former.get(name) != answers.get(name) == y}
 
 

@@ -79,7 +79,7 @@ def messages_of(record: Record) -> list[tuple[str, dict[str, Any]]]:
 
 
 def signature(secret: str, at: int, body: bytes) -> str:
-    """Return the header by which a receiver with the `secret` knows that `body` was sent at time `at` (seconds)."""
+    """Return the header by which a receiver with the `secret` can check that `body` was sent at `at` (seconds)."""
     signed = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={signed}"
 
